@@ -42,7 +42,7 @@ void print_help(const CLI::App& app, const CLI::ParseError& request) {
   poise::apps::print(text.str());
 }
 
-/// Prints the error as one line: a line break in the user's words becomes a space.
+/// Prints the error as one line. Line breaks in words that the user typed become spaces.
 void print_error(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -64,8 +64,8 @@ void note_misspelt_variables() {
   if (!notes.empty()) ::setenv(name.c_str(), names.c_str(), 1);
 }
 
-/// Lets `poise profile --json -- COMMAND` write to stdout. CLI11 would take "--", or the option
-/// that follows --json, for the file.
+/// Lets `poise profile --json -- COMMAND` write the JSON to stdout. Without this function, CLI11
+/// would use the word after --json ("--" or the next option) as the name of the output file.
 void name_file_of_bare_json(int argc, char** argv) {
   static char on_stdout[] = "--json=/dev/stdout";
   const std::string_view command = argc > 1 ? argv[1] : "";

@@ -146,8 +146,8 @@ def poise_json(*words):
 def replayed(balancer, stem, dump, places):
     """Lets a Charm++ balancer decide on a dump. Returns the new places, the seconds of the decision, and how the run
     ended."""
-    # To replay a dump, Charm++ needs a program that links the balancer; any such program will do. The arguments keep the
-    # program's own work small.
+    # Charm++ replays a dump in any program that is linked with the balancer. The arguments of lb_test keep the work of
+    # lb_test itself small.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)

@@ -36,7 +36,8 @@ RESEND_MS = 3000
 WORDS = {
     # arguments: objects, steps, steps between lines of output, steps between decisions, smallest and largest load in us
     "lb_test": "128 60 1 10 2000 22000 mesh3d",
-    "kNeighbor": "64 8 2000 1",  # objects, steps of ten iterations, bytes of a message, steps between decisions
+    # arguments: objects, steps (each has ten iterations), bytes per message, steps between decisions
+    "kNeighbor": "64 8 2000 1",
     "stencil3d": "64 64 64 16 16 16",  # the grid and its blocks: 64 objects
 }
 

@@ -10,8 +10,8 @@
 //
 // The benchmark memory/STRATEGY/TASKS/PLACES calls the balancer three times, as Charm++ does: later
 // decisions need more memory, because a balancer keeps the loads of earlier ones. The counter MB is
-// the maximum memory of a decision, without that of Charm++'s own statistics. As with Charm++ 7 and
-// 8, the records of messages are freed while they are read.
+// the maximum memory of a decision, without the memory of Charm++'s own statistics. The benchmark
+// frees the records of messages while it reads them, as the balancer does in Charm++ 7 and 8.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <fstream>

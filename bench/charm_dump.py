@@ -37,7 +37,7 @@ class Reader:
 
 
 def read_record(reader):
-    """Returns a communication record as bytes, whether its sender is an object, and the record's kind."""
+    """Reads a communication record. Returns its bytes, a bool (True if its sender is an object), and its kind."""
     begin = reader.at
     sender, _, _, kind = reader.take(struct.Struct("<iiQB"))
     if kind == 3:

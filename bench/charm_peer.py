@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Lets a balancer of Charm++ 8 decide, as a strategy for `poise compare -s exec:…`: charm_peer.py PROGRAM BALANCER.
+"""Makes a balancer of Charm++ 8 available as a strategy: `poise compare -s "exec:charm_peer.py PROGRAM BALANCER"`.
 PROGRAM is built by charm_programs.py from charm_replay/replay.cc, with a threaded network build of Charm++
 (netlrts-smp). PROGRAM runs all PEs as threads of one process."""
 

@@ -38,7 +38,7 @@ def compared(trace, strategy):
     if done.returncode:
         return {"failed": done.stderr.strip()}
     row = json.loads(done.stdout)["results"][0]
-    # The total leaves out the time of the decision, which would include the start of Charm++.
+    # total_s leaves out the time of the decision: for balancers of Charm++, that time includes the start of Charm++.
     return {**row, "total_s": ITERATIONS * row["iteration_s"] + row["migration_s"]}
 
 

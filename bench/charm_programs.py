@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 """Builds three programs of Charm++ 8 with Poise's balancers and Charm++'s own: lb_test, kNeighbor and stencil3d. Their
-sources are read from the checkout of Charm++, and edited copies are compiled in the build folder. The edits make
-objects sleep instead of computing, so that a host with few cores can run many PEs, let communication threads sleep, and
-change how often the programs print. Also builds charm_replay, with Charm++'s own balancers only, and reads the option that
-names the build of Charm++."""
+sources are read from the checkout of Charm++, and edited copies are compiled in the build folder. The edits have
+three effects: objects sleep instead of computing, so that a host with few cores can run many PEs; communication threads
+sleep, too; and some programs print more often, others less often. Also builds charm_replay, with Charm++'s own
+balancers only, and reads the option that names the build of Charm++."""
 
 import argparse
 import os

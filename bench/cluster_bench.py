@@ -5,11 +5,11 @@
 nominal time follows from the rates of the links.
 
 Each case is a set of streams that start together. Each stream sends one message. The nominal time is the time of the
-busiest link (its bytes divided by its rate) plus the longest delay. A message of b bytes takes b / 0.9927 bytes of
-frames. For each case the benchmark prints the relative error of the measured time: the median over the repeats, with
-its 95 % interval. With --check P, a case whose median error exceeds P % is measured again, up to three times in all;
-if its error still exceeds P %, the exit status is 1. This benchmark needs root, and exits with status 77 if the system
-has no namespaces."""
+busiest link (its bytes divided by its rate) plus the longest delay. Links transfer frames: a message of b
+bytes takes b / 0.9927 bytes of them. For each case the benchmark prints the relative error of the measured time: the
+median over the repeats, with its 95 % interval. With --check P, a case whose median error exceeds P % is measured
+again, up to three times in all; if its error still exceeds P %, the exit status is 1. This benchmark needs root, and
+exits with status 77 if the system has no namespaces."""
 
 import argparse
 import contextlib
@@ -146,8 +146,8 @@ def time_of(ends, message_bytes):
 
 def measure_inside(wanted):
     """Prints the seconds of all repeats, one line per case. To warm up the connections, every case begins with one
-    message per connection whose time is not measured. This process has real-time priority if allowed, because the time
-    to wait for a core is no property of the network."""
+    message per connection whose time is not measured. This process has real-time priority if allowed, because time
+    spent waiting for a core is not a property of the network."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     for name in wanted["cases"]:

@@ -18,8 +18,8 @@ from keep import ROOT, keep
 from mpi import ENVIRONMENT, mpiexec
 
 BIN = ROOT / "build" / "bin"
-# Each row: number of ranks, tasks per rank, and d. All tasks form a ring, and each sends a message to the d tasks
-# before it and to the d tasks after it.
+# Each row: number of ranks, number of tasks per rank, and a number d. All tasks form a ring; a task sends one message
+# to each of the d tasks before it and of the d tasks after it.
 MEMORY = [(2, 50_000, 3), (4, 25_000, 3), (8, 12_500, 3), (4, 100_000, 1), (4, 100_000, 8), (2, 500_000, 3),
           (4, 250_000, 3), (8, 125_000, 3), (4, 2_500_000, 3)]
 # Each row: number of ranks, number of tasks, recipe of the workload.

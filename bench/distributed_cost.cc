@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Usage: distributed_cost RANKS TASKS RECIPE. Measures two decisions about one problem: the first
 // by one rank, the second by all ranks together, which are threads here. Prints as JSON the CPU
-// times of both decisions, without the time in communication functions, and two ratios: the cost of
-// the second placement divided by the cost of the first, and divided by the cost of the current
-// placement. A cost is the predicted time of 10 steps plus that of the migrations.
+// times of both decisions, which exclude communication functions, and two ratios: the cost of the
+// second placement divided by that of the first, and divided by that of the current placement. The
+// cost of a placement is the predicted time of 10 steps plus that of the migrations.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

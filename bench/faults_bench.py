@@ -23,7 +23,8 @@ PROGRAM = ("stencil4d", "--blocks", "4", "--points", "12", "--placement", "uneve
 STRATEGIES = ("keep", "nuco", "greedy", "poise")
 PERIOD, ITERATIONS = 10, 10
 OPEN_CALL = {"x86_64": 298, "aarch64": 241}  # perf_event_open
-CACHE_MISSES, INHERIT = 3, 1 << 1  # PERF_COUNT_HW_CACHE_MISSES; counts child processes, too
+# PERF_COUNT_HW_CACHE_MISSES, and the flag that makes a counter include child processes
+CACHE_MISSES, INHERIT = 3, 1 << 1
 
 
 def open_counter():

@@ -59,9 +59,9 @@ def is_near(predicted, interval, tolerance=0.1):
 
 def verdict_of_gain(predicted, interval):
     """Compares the predicted gain of a remedy, as a fraction of the run time, with the interval of the measured gain. A
-    gain is as predicted if the two differ by at most a quarter of the measured gain, or by at most 3 % of the run time.
-    Returns "right" if this holds for the median, "other gain" if it holds for no gain in the interval, and else
-    "undecided"."""
+    measured gain is close to the prediction if the two differ by at most a quarter of the measured gain, or by at most
+    3 % of the run time. Returns "right" if the median is close, "other gain" if no value in the interval is close, and
+    otherwise "undecided"."""
     def is_close(gain):
         return abs(gain - predicted) <= max(abs(gain) / 4, 0.03)
 

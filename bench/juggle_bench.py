@@ -10,9 +10,9 @@ that computes on one of the cpus, or together with a second program of the same 
 time is at least e*n/m; where e is known, the measured time is compared with this bound. The benchmark also measures the
 cost of a balancing point for growing numbers of threads.
 
-The last programs are two OpenMP kernels, each with the run-times of GCC and LLVM. Their threads spin or sleep while
-they wait. A phase is the time between two barriers: the kernel ep has long phases, and cg has phases far shorter than
-any balancing period."""
+The last programs are two OpenMP kernels. Each kernel runs with GCC's OpenMP library and with LLVM's. The threads spin
+or sleep while they wait. A phase is the time between two barriers: the kernel ep has long phases, and cg has phases far
+shorter than any balancing period."""
 
 import argparse
 import contextlib
@@ -41,8 +41,9 @@ RUNNERS = {
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
 # For runs alongside another program, the policy `proactive` balances every 20 ms instead of every 50 ms. In the runs
-# "bound", no balancer runs, and the program binds each thread to a cpu of its own. If phases are far shorter than a
-# time slice of the kernel, no balancer that shares the cpus fairly with the other program is faster than "bound".
+# "bound", no balancer runs, and the program binds each thread to a cpu of its own. If phases are far shorter than the
+# kernel's time slices, a balancer that leaves the other program its fair share of the cpus cannot be faster than
+# "bound".
 BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"], "bound": []}
 SCENARIOS = {
     "bound threads, periods up to e/20": {"phase_s": 2, "phases": 1, "options": ["--bound"],
@@ -76,7 +77,7 @@ SCENARIOS = {
 COST_THREADS = (2, 8, 16, 32, 64, 500)
 COST_S = 20  # seconds of a run: much longer than the start, when the balancer finds threads and measures speeds
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
-# LLVM's OpenMP run-time also provides the entry points that GCC's code calls.
+# LLVM's OpenMP library has all functions that code compiled by GCC calls, so the same kernels run with both libraries.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
 
 
@@ -170,7 +171,7 @@ def measure(name, threads, repeats):
     if scenario.get("over") == 0:
         threads = cpus
     bound_s = None
-    if "phases" in scenario and not scenario.get("is_rough"):  # in rough scenarios phase_s is only approximate
+    if "phases" in scenario and not scenario.get("is_rough"):  # is_rough: phase_s is only approximate
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
     # Real programs run as users run them: without the balancer, or with its default settings.

@@ -60,7 +60,7 @@ def by_period(shares, phase_s):
 def synthetic(m, less):
     """Yields the experiments with the program `phases` on m cpus. In experiments for which the paper uses 7 of its 8
     cpus, only `less` of the m cpus are used."""
-    over = less + 1  # number of threads that run on `less` cpus
+    over = less + 1  # number of threads: one more than the `less` cpus on which they run
     for threads in sorted({m, m + 1, m + m // 4, m + m // 2, 2 * m}):
         yield group("6", threads, m)
     for share in 2, 4:
@@ -83,8 +83,8 @@ def synthetic(m, less):
 
 
 def programs(m, less, most):
-    """Yields the experiments with OpenMP programs, and those in which a growing number of threads share the same
-    work."""
+    """Yields the experiments with OpenMP programs, and those of table 1, in which the same total work is divided among
+    more and more threads."""
     pairs = {(less + 1, less)} | ({(16, 12)} if most >= 16 else set())
     for threads, cpus in sorted(pairs):
         for kernel in KERNELS:

@@ -26,8 +26,8 @@ FIGURES = {
     "17": ("{threads} threads on {cpus} cpus, one phase", "period in ms", lambda row: 1e3 * period_s(row), True),
     "reactive": ("{threads} threads on {cpus} cpus, a period of 20 ms", "phase in ms", lambda row: 1e3 * row["phase_s"], True),
 }
-# For a balancer, the key of the theoretical value that is drawn as a curve together with the balancer's measured
-# points. For balancers that are not listed, this is `simulated`.
+# Each balancer's measured points are drawn together with a curve of theory. This map gives the key of the curve's
+# values for a balancer. For balancers that are not in the map, the key is `simulated`.
 PROMISES = {"reactive": "reactive", "hybrid": "simulated_hybrid"}
 
 

@@ -46,7 +46,7 @@ def commit():
 def stamp():
     """Returns the date, commit, machine and load average, which all rows of a run share. The load average is
     that of the minute before this call, so call it at the end of the run."""
-    cores = os.cpu_count()  # of the whole machine, even if the run was allowed to use only some of them
+    cores = os.cpu_count()  # all cores of the machine, even if the run was allowed to use only some of them
     return {"date": datetime.date.today().isoformat(), "commit": commit(),
             "machine": f"{cpu_model()}, {cores} core{'s' * (cores != 1)}, {platform.system()} {platform.release()}",
             "load_average": round(os.getloadavg()[0], 2)}

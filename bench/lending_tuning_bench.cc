@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures how much each tuned number of lending (poise/online/lending_tuning.h) matters. The
+// Measures how much each tuned number in poise/online/lending_tuning.h matters for lending. The
 // benchmark halves and doubles one number at a time and simulates ranks that lend tasks, in virtual
 // time. Its results are the same in each run.
 //
@@ -9,8 +9,8 @@
 // value by the makespan with the original value. It prints the geometric mean of these ratios over
 // all seeds with its standard error, and the same for the number of messages. A number is not
 // needed if the mean ratio of the makespans is within 0.5 % of 1 for every kind of scenario. A
-// number whose changes alter no makespan and no number of messages has no effect in these
-// scenarios.
+// number has no effect in these scenarios if neither half nor twice its value changes a makespan or
+// a number of messages.
 //
 // The numbers are constants in Poise. This program compiles the decisions with a copy of the header
 // in which they are variables (bench/lending/mutable_numbers.py). --set prints one row in which

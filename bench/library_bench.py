@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""Compares a decision called through libpoise, from C and from Python, with the same decision called in C++: CPU time and
-memory from the program's arrays to the place of each task. Every call runs in a process of its own. A round has one
-call of each kind, one after the other, and only calls of the same round are compared."""
+"""Compares three ways to call the same decision: through libpoise from C, through libpoise from Python, and in C++.
+Measures the CPU time and the memory of everything between the program's arrays and the place of each task. Every call
+runs in a process of its own. A round has one call of each kind, one after the other, and only calls of the same round
+are compared."""
 
 import argparse
 import json

@@ -130,8 +130,8 @@ std::vector<Instance> all_instances() {
 }
 
 /// Hoefler and Snir's greedy mapping. It starts with the rank that sends most. Then it repeatedly
-/// takes the heaviest edge from a mapped rank to one that is not mapped, and puts the latter on the
-/// free slot nearest to the former.
+/// takes the heaviest edge from a mapped rank to an unmapped rank, and puts the unmapped rank on
+/// the free slot nearest to the mapped rank.
 Placement greedy(const Machine& machine, const Workload& workload) {
   const std::vector<PlaceId> slots = rank_slots(machine, workload.num_tasks(), {});
   const RankDistances distances(machine, Distance::hops);

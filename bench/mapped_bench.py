@@ -65,8 +65,8 @@ class Cluster:
         if done.returncode == SKIPPED:
             sys.exit(f"nothing was measured: {done.stderr.strip()}")
         if done.returncode != 0:
-            sys.exit(f"mapped: on the emulated hosts, `{' '.join(map(str, command))}` exited with status {done.returncode}; "
-                     f"run it there alone to find out why. It printed:\n{done.stderr}")
+            sys.exit(f"mapped: `{' '.join(map(str, command))}` exited with status {done.returncode} on the emulated "
+                     f"hosts. The command printed:\n{done.stderr}")
         return done
 
     def launch(self, program, options=(), **variables):
@@ -128,8 +128,8 @@ PROGRAMS = {
 
 
 def write_input_of_hpcc(folder):
-    """Writes HPCC's input with GRID in lines 11 and 12, the numbers of ranks per row and column. The original is for
-    two ranks."""
+    """Writes HPCC's input file for GRID: replaces lines 11 and 12, the numbers of ranks along rows and columns. The
+    file in INPUTS is for two ranks."""
     lines = (INPUTS / "hpccinf.txt").read_text(encoding="utf-8").splitlines()
     lines[10:12] = map(str, GRID)
     (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

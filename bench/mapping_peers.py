@@ -22,7 +22,7 @@ import time
 TOLERANCE = 0.03
 MAPPING_TOLERANCE = 0.05
 MOST_MAPPED_PLACES = 48  # maximum number of places for Mt-KaHyPar, which needs seconds for more
-MOST_SECONDS = 100  # time limit per tool for all cases
+MOST_SECONDS = 100  # time limit for each tool, for all cases together
 # Limit for the sum of the vertex weights that SharedMap gets, because it adds them up in 32 bits.
 LARGEST_TOTAL = 2**29
 

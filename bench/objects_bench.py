@@ -52,7 +52,7 @@ class Case:
         return self.name or self.program
 
     def run(self, strategy):
-        iterations = PHASES * self.period - 2  # 2 fewer, as some programs make an additional step
+        iterations = PHASES * self.period - 2  # two are left out, because some programs make additional steps
         with tempfile.TemporaryDirectory() as folder:
             timeline = pathlib.Path(folder) / "timeline.json"
             out = mpiexec(self.ranks, [BIN / self.program, *self.arguments.split(), "--steps", iterations,

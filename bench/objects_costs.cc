@@ -81,7 +81,7 @@ double overhead() {
     without_s = std::min(without_s, thread_cpu_now_s() - start_s);
     if (std::accumulate(plain.begin(), plain.end(), std::uint64_t{0},
                         [](auto sum, const Busy& busy) { return sum ^ busy.state; }) == 0)
-      std::puts("");  // uses the result, so the compiler cannot remove the loop
+      std::puts("");  // without a use of the results, the compiler could remove the loop
   }
   return with_s / without_s - 1;
 }

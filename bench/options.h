@@ -9,7 +9,7 @@
 
 namespace poise::bench {
 
-/// Calls take(name, value) for each argument NAME=VALUE; the value of an argument NAME is empty.
+/// Calls take(name, value) for each argument NAME=VALUE, or take(name, "") for an argument NAME.
 /// take() returns false for an unknown option. The option is then ignored if it belongs to the
 /// benchmark library (--benchmark_...), because all benchmarks are called with such options;
 /// otherwise throws Error. `file` is the source file, whose first comment lists the options.

@@ -50,7 +50,7 @@ def best_in_turns(repeats, **ways):
 
 @contextlib.contextmanager
 def competitor(core, share):
-    """Runs on the core a process that computes for the given share of the time and sleeps otherwise."""
+    """Runs a process on the core. The process computes for the given share of the time, and sleeps otherwise."""
     code = ("import sys, time\nshare = float(sys.argv[1])\nwhile True:\n"
             "    end = time.monotonic() + 0.01 * share\n    while time.monotonic() < end: pass\n"
             "    time.sleep(0.01 * (1 - share))\n")
@@ -104,7 +104,7 @@ def slow_core(repeats):
                 without=lambda: matmul(2, f"{half} --openmp", **BOUND),
                 lending=lambda: matmul(2, f"{half} --settings {LEND}", **BOUND),
                 ideal=lambda: matmul(1, f"{all_tasks} --openmp --threads 2"))
-        left = 1 - min(share, 0.5)  # fraction of the disturbed core left for the rank, which gets at least half
+        left = 1 - min(share, 0.5)  # fraction of the disturbed core that the rank gets: at least half
         table.add(share, best["without"], best["lending"], best["without"] / best["lending"],
                   (1 + left) / (2 * left), best["ideal"])
     return table.rows
@@ -163,22 +163,23 @@ MOVING_LOADS = [  # each step takes 8 to 20 ms
     ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),
 ]
 MOVING_PROGRAMS = [
-    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # the runtime counts 1 + 2 * 95 steps
+    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # 1 + 2 * 95 steps of the runtime
     ("tsunami", "tsunami", "--steps 100 --cells 16 --placement uneven", 20),
     ("limiter", "limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),
 ]
 
 
 # If the load distribution changes during the run, the compared variants differ by only a few per cent. So these
-# experiments have more runs than the others, by this factor.
+# experiments have OFTENER times as many runs as the others.
 OFTENER = 3
 
 
 def moving(experiment, programs, repeats):
     """Experiments 4 and 5, and the paper's conclusion. Programs whose load distribution changes run in three ways: with
     balancing at a fixed period (prediction), with lending (reaction), and with both. Reports median times. The columns
-    `over lending` and `over balancing` have the gain of both over only one of them: the median over the rounds of the
-    ratio of two times of the same round, because runs of one round see the same state of the host."""
+    `over lending` and `over balancing` have the speed-up of runs with both over runs with lending or balancing alone.
+    The speed-up is a median over the rounds: in each round, the time of one run is divided by that of the other,
+    because the runs of a round see the same state of the host."""
     table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
     for label, name, arguments, period in programs:
         walls_s = in_turns(OFTENER * repeats, **{

@@ -88,7 +88,7 @@ class Run:
             return output_of(command, folder, join)
 
     def measure(self, folder):
-        """Returns the time of the whole run in seconds. As predictions do, it covers the start of the program, too."""
+        """Runs the program. Returns the time of the whole run in seconds, including its start."""
         start = time.monotonic()
         self.output(self.command(), folder)
         return time.monotonic() - start
@@ -217,8 +217,8 @@ def measured(name, run, remedies, folder):
         return row
     followed = followed.every(diagnosis["imbalance"]["every"], diagnosis["phases"])
     beside, other = BESIDE.get(name, ("", None))
-    # Like the prediction, a saving is a fraction of the time from MPI_Init to MPI_Finalize in the profiled run. The time
-    # that the launcher needs is in both runs of a pair.
+    # A saving is a fraction of the time from MPI_Init to MPI_Finalize in the profiled run, as the prediction is. The
+    # time that the launcher needs is part of both measured times, so it is not in their difference.
     rounds = []
     for wanted in PAIRS, MAX_PAIRS:
         rounds += [[each.measure(folder) for each in (run, followed, other) if each] for _ in range(wanted - len(rounds))]

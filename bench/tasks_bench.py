@@ -42,7 +42,7 @@ CASES = [  # each row: number of ranks, arguments of the program, target for the
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
-# Rows have the same columns as in CASES. In these cases ranks compute (instead of sleeping), each on a core of its own.
+# The columns are those of CASES. In these cases ranks compute instead of sleeping, and each rank has a core of its own.
 COMPUTING = [(ranks, ["--tasks", str(100 * ranks), "--us", us, *more], 0.85 * ranks)
              for ranks in (4, 8, 16) for us, more in (("200", OFTEN), ("1000", OFTEN), ("5000", BIG))]
 BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # each row has tasks per rank and µs per task
@@ -51,11 +51,13 @@ MAX_SLOWER = 0.01  # target: maximum slowdown relative to OpenMP
 # between polls and so uses less of a core.
 PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 PROGRESS_CORES = 0.02  # target: maximum fraction of a core that the progress thread of a rank uses
-STARTS_US = {360000: 50, 64: 50}  # target: for a lent task of this many bytes, the maximum time in µs until it starts
+STARTS_US = {360000: 50, 64: 50}  # targets: bytes of a lent task -> maximum time in µs until it starts
 # Each row: number of tasks of a rank, and mean µs per task. The length of a task differs from the mean by up to the
 # fraction --spread of the mean.
 LOSSES = [(20000, 1), (2000, 10), (200, 100), (20, 1000), (4, 5000)]
-MIN_MEDIAN, MAX_SINGLE = 0.98, 2  # targets for runs with lending relative to runs without: minimum of the median speed, maximum of any run's time
+# Targets for runs with lending, compared with runs without: the median speed is at least MIN_MEDIAN times as high, and
+# no run takes more than MAX_SINGLE times as long.
+MIN_MEDIAN, MAX_SINGLE = 0.98, 2
 
 
 def measure(np, arguments, program=PROGRAM, **variables):

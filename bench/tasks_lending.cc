@@ -204,7 +204,7 @@ void measure_start(const Case& what) {
     tasks::With with;
     with.on_lend = [&](std::span<tasks::Item>) { ran_on = 1; };
     decided_s = 0;
-    // Rank 0 is busy at first, so that the other rank has already sent a steal request.
+    // At first, a pinned task keeps rank 0 busy. Meanwhile the other rank sends its steal request.
     if (context.rank() == 0) {
       const double us = 500;
       context.submit({.pinned = true}, kCompute, tasks::in(Item()), tasks::out(Item()), us);

@@ -335,8 +335,8 @@ def described_row(row, made):
 
 
 def tau(rows, value_of, truth_of, are_ordered):
-    """Returns Kendall's tau of two measures of the rows, and the number of pairs of rows that it compares. Two rows
-    are compared if they have the same program and cluster, and if are_ordered() accepts the pair."""
+    """Returns Kendall's tau between value_of(row) and truth_of(row), and the number of pairs of rows that were
+    compared. Two rows are compared if they have the same program and cluster, and if are_ordered() accepts the pair."""
     agreeing = pairs = 0
     for _, group in itertools.groupby(rows, key=lambda row: (row["cluster"], row["program"])):
         for one, other in itertools.combinations(list(group), 2):

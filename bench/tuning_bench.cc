@@ -54,7 +54,7 @@ struct TuningOptions {
   std::string of, names, together, out;
 };
 
-/// Results with a changed tuning number divided by results with its original value.
+/// Results with a changed value of a tuned number, divided by results with the original value.
 struct Ratios {
   double log_sum = 0, least = std::numeric_limits<double>::infinity(), largest = 0;
   double cpu_s = 0, usual_cpu_s = 0;
@@ -71,8 +71,8 @@ struct Ratios {
   double cpu() const { return usual_cpu_s > 0 ? cpu_s / usual_cpu_s : 1; }
 };
 
-/// A change of one or several tuning numbers and its effects. `setting` has NAME=VALUE for each
-/// changed number, separated by commas.
+/// A change of one or several tuned numbers, and the effects of the change. `setting` has
+/// NAME=VALUE for each changed number, separated by commas.
 struct Variant {
   std::string setting;
   /// Ratios of the total times, and of the iteration times with `poise:from_scratch=1`.
@@ -81,8 +81,8 @@ struct Variant {
   bool has_effect() const { return total.has_effect() || from_scratch.has_effect(); }
 };
 
-/// Returns two settings NAME=VALUE of each tuned constant: half of its value and twice its value.
-/// If `names`, a list separated by commas, is not empty, only these constants are changed.
+/// Returns two settings NAME=VALUE for each tuned number: half of its value and twice its value.
+/// If `names`, a list separated by commas, is not empty, only the numbers in it are changed.
 std::vector<std::string> settings_of(std::span<const Knob> knobs, const std::string& names) {
   std::vector<std::string> settings;
   for (const Knob& knob : knobs) {

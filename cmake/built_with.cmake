@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sets POISE_BUILT_WITH, one line that `poise --version` prints about this build in addition to the version.
 
-# version_in(RESULT HEADER MACRO…) reads the number that HEADER defines for each MACRO. RESULT becomes these numbers,
-# with dots between them.
+# version_in(RESULT HEADER MACRO…) reads the number that HEADER defines for each MACRO. Sets the variable RESULT to
+# these numbers, joined by dots.
 function(version_in result header)
   set(numbers)
   foreach(macro ${ARGN})

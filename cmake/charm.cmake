@@ -28,8 +28,8 @@ add_custom_target(charm_programs)  # builds everything that charmc compiles
 
 # charm_object(OUT SOURCE [CI]) compiles SOURCE with charmc as C++17, because the headers of Charm++
 # 6.10 are not valid C++20, and sets OUT to the object file. A .ci file, if given, lies in the
-# folder of the source and is named after its module. charmc takes any separate argument with a dot
-# for a file, so the include path is joined to its option.
+# folder of the source and is named after its module. The include path is joined to its option
+# (-IPATH), because charmc would mistake a separate argument with a dot for a file.
 function(charm_object out source)
   get_filename_component(source ${source} ABSOLUTE)
   get_filename_component(stem ${source} NAME_WE)

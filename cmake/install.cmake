@@ -89,7 +89,7 @@ if(TARGET poise_charm)
           USE_SOURCE_PERMISSIONS PATTERN "*.h" EXCLUDE)
 endif()
 
-# Installs the task interfaces for C and Fortran, and the libraries that replace the library of CHAMELEON and
+# Installs the task interfaces for C and Fortran, and two libraries: one replaces CHAMELEON's library, the other
 # libomptarget.
 if(TARGET poise_tasks_c)
   install(FILES faces/c/poise_tasks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise RENAME tasks.h)

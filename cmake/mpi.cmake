@@ -36,7 +36,7 @@ function(mpi_test name np target)
                                 ${MPIEXEC_PREFLAGS} ${program} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 PROCESSORS ${np} LABELS mpi
                        ENVIRONMENT "${MPI_TEST_ENVIRONMENT}")
-  if(POISE_SANITIZE)  # a report of a sanitizer makes the test fail
+  if(POISE_SANITIZE)  # the test fails if a sanitizer reports an error
     set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer: |runtime error: ")
   endif()
 endfunction()

@@ -30,7 +30,7 @@ foreach(package ${packages})
   list(APPEND CPACK_COMPONENTS_ALL ${package} copyright_${package})
 endforeach()
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS poise)  # the machine files are in the package poise
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS poise)  # libpoise0 reads machine files, which are in the package poise
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

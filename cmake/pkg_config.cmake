@@ -13,8 +13,8 @@ function(pkg_config POISE_PC_NAME POISE_PC_DESCRIPTION POISE_PC_LIBS)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# Static libraries do not name the libraries that they need, so `libs` lists these. The headers of the runtimes are
-# installed under include/poise, so CFLAGS have this include path.
+# A static library does not name the libraries that it needs, so `libs` lists libpoise_cxx and the libraries that it
+# needs. The headers of the runtimes are installed under include/poise, so CFLAGS have this include path.
 set(libs "-lpoise_cxx")
 foreach(library SCOTCH METIS)
   if(${library}_INCLUDE AND ${library}_LIBRARY)

@@ -14,7 +14,7 @@ if(EXISTS ${record})
   list(TRANSFORM created PREPEND "$ENV{DESTDIR}")
 endif()
 list(TRANSFORM installed PREPEND "$ENV{DESTDIR}" OUTPUT_VARIABLE files)
-# file(REMOVE) ignores files that it cannot remove.
+# Calls rm, because CMake's file(REMOVE) would not report files that it cannot remove.
 execute_process(COMMAND rm -f -- ${files} RESULT_VARIABLE status ERROR_VARIABLE errors)
 if(status)
   string(REGEX MATCH "[^\n]*" first "${errors}")

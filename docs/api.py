@@ -9,7 +9,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# the name of each page -> its title, the guide to it, and its sources
+# name of a page -> (its title, the guide that explains the API, the source files)
 PAGES = {
     "api_c": ("API: libpoise in C", "library.md", ["poise/poise.h", "poise/result.h", "poise/communication.h", "faces/library/poise_mpi.h",
                                                 "poise/plugin.h"]),

@@ -7,7 +7,7 @@ A figure from bench/results is followed by a comment that names its row in a tab
 
     bound threads gain x1.32 <!-- figure: juggle "Gains" gain where scenario="bound threads, one phase" runner=auto -->
 
-The number before the comment must be that value, rounded to the digits that are printed. `where` must select exactly
+The number before the comment must be the named figure, rounded to the printed digits. `where` must select exactly
 one row, unless `min`, `max` or `median` before the column says how to combine the values of several rows. `times 100`
 converts a fraction to per cent. If a selected row is stale (docs/results.py), the word stale must stand in the same
 paragraph or table, or in the one before or after.

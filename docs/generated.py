@@ -65,7 +65,7 @@ def options_of(program, command):
     rows = [[code(name), text] for _, items in sections for name, text in items if name != "-h,--help"]
     lines += [table(["argument", "meaning"], rows)] if rows else []
     for block in rest:
-        listed = [f"  {line}" for line in block if line.startswith("  ")]  # four spaces in all: a code block in Markdown
+        listed = [f"  {line}" for line in block if line.startswith("  ")]  # indented by 4: a code block in Markdown
         prose = "\n".join(line for line in block if not line.startswith("  "))
         for line in re.sub(r"\n(?!Example: )", " ", prose).split("\n"):
             example = re.match(r"Example: (.*)", line)

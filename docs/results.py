@@ -57,8 +57,8 @@ def is_stale(stamp, grace=0):
 
 
 def origin(stamp):
-    """Returns the date, commit, first commit that stored the row, and machine of a stamp. Rows in which all of these
-    are equal share one line below the table."""
+    """Returns four fields of a stamp: the date, the commit, the first commit that stored the row, and the machine. Rows
+    in which all four are equal share one line below the table."""
     return stamp["date"], stamp["commit"], stamp.get("first_kept_by"), stamp["machine"]
 
 

@@ -23,7 +23,7 @@ class Table:
     title: str
     text: str
     rows: callable  # the parsed file -> the rows of the table, each with its "measured"
-    columns: dict  # head of the column -> template of a cell
+    columns: dict  # heading of a column -> template of its cells
     note: callable = None  # a function of the rows that returns the paragraph below the table
 
 
@@ -107,8 +107,8 @@ def on_papers_machines(whole):
 
 
 def nuco_beside_others(rows):
-    """Returns sentences that say where our results confirm Pilla et al. 2012: iterations with NucoLB are shorter than
-    with other balancers."""
+    """Returns sentences that say in which rows our results confirm a result of Pilla et al. 2012, namely that
+    iterations with NucoLB are shorter than with other balancers."""
     sentences = []
     for other in "GreedyCommLB", "ScotchLB":
         shorter = [100 * (1 - row["ms"]["NucoLB"] / row["ms"][other]) for row in rows]
@@ -154,9 +154,10 @@ def sorted_victims(rows):
                "confirm" if min(ratios) > 1 else "contradict")
     return ("With sorted pairs, the most loaded rank lends to the least loaded one, the second most loaded one to "
             "the second least loaded one, and so on. "
-            "Klinkenberg et al. 2020 (figure 9, on up to 32 nodes) found this faster than if all loaded ranks lend to the least "
-            f"loaded one. The speed-ups measured here on one host {verdict} this. They are, first with sorted pairs and then with the "
-            f"least loaded rank: {pairs}.")
+            "Klinkenberg et al. 2020 (figure 9, on up to 32 nodes) found this to be faster than having all "
+            f"loaded ranks lend to the least loaded one. The speed-ups measured here on one host {verdict} this. For "
+            "each number of ranks, the first speed-up below is that with sorted pairs, the second that with lending "
+            f"to the least loaded rank: {pairs}.")
 
 
 def tested_parts(whole):
@@ -254,7 +255,8 @@ def beside_theory(rows):
     inside = sum(row["speedup"][1] <= row["promised"] <= row["speedup"][2] for row in rows if row["promised"])
     return (f"{len(ratios)} rows of the table have a theoretical speed-up. The measured speed-up divided by the theoretical one is "
             f"{statistics.median(ratios):.3f} in the median; the smallest ratio is {min(ratios):.3f}, the largest {max(ratios):.3f}. "
-            f"In {inside} of these rows the theoretical speed-up is inside the interval of the measured one, which the table shows in brackets.")
+            f"In {inside} of these rows the theoretical speed-up is inside the interval that the table shows in "
+            "brackets.")
 
 
 def objects(whole):
@@ -442,7 +444,7 @@ GAINS = {"ranks": "{np}", "tasks": "{work}", "median": "{median_gain:.2f}", "wor
 LOSSES = {"tasks": "{work}", "pairs": "{pairs}", "speed": "{speed[0]:.3f} [{speed[1]:.3f}, {speed[2]:.3f}]",
           "99 % of runs": "{longer_p99[0]:.2f}", "longest": "{longest:.2f}"}
 
-# the name of each benchmark -> its heading and its tables
+# name of a benchmark -> (its heading, its tables)
 PAGES = {
     "mapping": ("Placements: `poise` beside other tools", [
         Table("Iteration",
@@ -493,7 +495,8 @@ PAGES = {
               "two to four simulated cpus. Their threads are bound to cpus or not, and sleep or wait actively at "
               "barriers. Some run beside other programs, and some change while they run. `decided differently` counts "
               "the programs in which the changed constant changed a decision. `work` is the work of the slowest "
-              "thread with the changed constant, divided by the same work with the unchanged one (above 1: the change helps). "
+              "thread with the changed constant, divided by that with the unchanged one (above 1: the change "
+              "helps). "
               "The value is the geometric mean over the programs; the smallest and the largest ratio are in brackets.", tuned_juggle,
               {"number": "`{number}`", "tried value": "{value}", "programs": "{cases}", "decided differently": "{changed}",
                "work": "{work[geometric_mean]:.4f} ({work[least]:.3f} to {work[largest]:.3f})"})]),
@@ -519,9 +522,11 @@ PAGES = {
               "Each program was profiled once. `predicted` is the part of the run time that the first advice saves "
               "according to the diagnosis. `saved` is the part that it really saved: the median of 7 or 21 pairs of runs "
               "without and with the advice, and its 95 % confidence interval. A verdict is given only where the right "
-              "advice is known. The verdict is `right` if the diagnosis gave this advice and the prediction differs "
-              "from the measured gain by at most a quarter of that gain, or by at most 3 % of the run time. It is "
-              "`other gain` if this is so for no gain in the interval, and otherwise `undecided`. The efficiencies are "
+              "advice is known; it is `wrong` if the diagnosis gave other advice. Otherwise the prediction is compared "
+              "with the gains in the interval. It is close to a gain if the two differ by at most a quarter of the "
+              "gain or at most 3 % of the run time. The verdict is `right` if the prediction is close to the median, "
+              "`undecided` if it is close to another gain in the interval, but not to the median, and `other gain` if "
+              "it is close to no gain in the interval. The efficiencies are "
               "those of POP. `fission`, `matmul` and `uts` are mini-apps of Poise, which use Poise's tasks only in the "
               "runs with the advice.",
               real_programs,
@@ -542,8 +547,8 @@ PAGES = {
               "`POISE_REORDER`, `before` is the time in the launcher's order and `after` the time with the new map of "
               "the ranks: medians of seven pairs of runs. `result` is the part of the time that is saved, with its 95 "
               "% interval. In rows of `poise run`, the program ran repeatedly until `poise run` had decided whether "
-              "to keep the map; `result` is the line that it then printed. No map helps kneighbor: whatever the order of "
-              "the ranks, its objects are already assigned to the places node by node.", mapped,
+              "to keep the map; `result` is the line that it then printed. No map helps kneighbor: its objects are "
+              "assigned to the places node by node, whatever the order of the ranks is.", mapped,
               {"program": "{name}", "by": "`{by}`", "before, s": "{before_s}", "after, s": "{after_s}", "result": "{result}"},
               figure_of_hpcc)]),
     "reproduce": ("The tables of five papers beside ours", [
@@ -578,7 +583,8 @@ PAGES = {
     "cluster": ("How well the emulated cluster keeps its rates", [
         Table("Error of the time of transfers", "How long a transfer should take on an emulated cluster (its nominal time) follows from the rates and delays of the links. The relative "
               "error is the difference between the measured and the nominal time, divided by the nominal time. The table shows the "
-              "median and the largest absolute value of this error over all transfers measured on a cluster, with and without delays of its links.", cluster_errors,
+              "median and the largest absolute value of this error over all transfers on a cluster. Transfers were "
+              "measured both with and without delays of the links.", cluster_errors,
               {"cluster": "{cluster}", "cases": "{cases}", "median": "{median:.2%}", "worst": "{worst:.2%}"})]),
     "engine": ("The event engine", [
         Table("Differences from SimGrid's iteration",
@@ -653,23 +659,23 @@ PAGES = {
               "done. For comparison, two ways of work stealing were simulated as well. In random stealing, an idle "
               "rank (the thief) takes half of the queued tasks of a random rank (the victim). In hierarchical "
               "stealing, half of the requests go to random ranks of the thief's own node, and the others to any rank. "
-              "Both ways are simulated with the latencies, network cards, overheads and pauses between requests of Poise's lending, "
-              "but thieves learn at no cost that all tasks are done. The column `age` shows how old the thief's "
-              "information on the victim's load was when the thief sent a request.", scaled,
+              "Both are simulated with the same latencies, network cards, overheads and pauses between requests as "
+              "Poise's lending, but thieves learn at no cost that all tasks are done. The column `age` shows how old "
+              "the thief's information on the victim's load was when the thief sent a request.", scaled,
               {"tasks": "{case}", "ranks": "{ranks:,}", "way": "{way}", "over ideal": "{over_ideal:.3f}", "messages per rank": "{messages_per_rank:.0f}",
                "most of a rank": "{max_messages_of_a_rank:.0f}", "age, ms": "{age}"})]),
     "faults": ("Page faults and cache misses of migrations", [
         Table("stencil4d on two ranks",
               "The table shows page faults, cache misses and migrations per iteration, with a decision every 10 "
               "iterations; `keep` never migrates. To leave out the start of the program, the counts of a run of N "
-              "iterations are subtracted from those of a run of 2 N iterations, so small counts can be negative. Cache "
-              "misses are a dash where the machine has no hardware counters.",
+              "iterations are subtracted from those of a run of 2 N iterations, so small counts can be negative. A "
+              "dash means that the machine has no hardware counter for cache misses.",
               lambda whole: whole["results"], {"strategy": "{strategy}", "minor page faults": "{minor_faults:.0f}", "major page faults": "{major_faults:.1f}",
                                                "cache misses": "{cache_misses}", "migrations": "{migrations:.1f}"})]),
     "reactive": ("Experiments of Klinkenberg et al. 2020", [
         Table("A slow core",
-              "Two ranks have equal work. Another process competes for the core of one of them: it computes for the "
-              "share of the time that the first column gives. The best of 3 runs counts.",
+              "Two ranks have equal work. Another process competes for the core of one of them. The first column is "
+              "the share of the time for which this process computes. The best of 3 runs counts.",
               where(experiment="a slow core"), {"share": "{competitor:.0%}", **SECONDS, "could be gained": "{ideal gain:.2f}"}),
         Table("Equal work", "All ranks compute equally many matrix products. Steps with and without lending alternate.", where(experiment="balanced"),
               {"rows": "{size}", "tasks": "{tasks}", "slower, median, %": "{median %:.1f}", "by the fastest steps, %": "{slower %:.1f}"}),
@@ -768,7 +774,7 @@ PAGES = {
               {"program": "{kernel}", "threads": "{on}", "waiting": "{waiting}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}",
                "with, s": "{with_text}", "without, s": "{plain_text}"}),
         Table("Beside two other programs (figure 15)", "The program has as many threads as cpus. The threads are not bound to cpus and spin at barriers. Two other programs compute all the "
-              "time, one of them with nice -3 where that is allowed.", points_of_figures("15"),
+              "time. One of them has the nice value -3 if the system allows it.", points_of_figures("15"),
               {"threads": "{on}", "phase": "{phase}", "policy": "{runner}", "runs": "{rounds}", "gain": "{gain}", "with, s": "{with_text}",
                "without, s": "{plain_text}"}),
         Table("Oversubscription (table 1)",
@@ -805,8 +811,8 @@ PAGES = {
         Table("Decisions of Poise's strategies and of Charm++'s balancers",
               "`poise generate` made the problems, which imitate the programs of table III of the NucoLB paper (Pilla et al. "
               "2012) and have as many objects as those programs. Charm++ 8.0.1's balancers decided in real runs, with the loads and messages of these problems. "
-              "Each cell contains three numbers: how many objects move, the time of an iteration in ms, and the time "
-              "of ten iterations and the migration before them in s. Both times are predictions by `poise compare`. "
+              "Each cell contains three numbers: how many objects move; the time of an iteration, in ms; and the time "
+              "of ten iterations and the migration before them, in s. Both times are predictions by `poise compare`. "
               "`keep` moves nothing. The strategy `poise` expects ten iterations until the next decision. "
               "`poise:steps=1000` expects a thousand, so the cost of migrations hardly affects its decision; Charm++'s "
               "balancers ignore this cost. Some decisions of Charm++ differ from run to run, so the cells of its balancers are "
@@ -822,11 +828,11 @@ PAGES = {
                "cases": "{cases}", "with a longer time": "{lost}"})]),
     "library": ("Calls of the library", [
         Table("A call from C and from Python beside one from C++",
-              "Each call makes one decision for 1,000,000 tasks with 6,000,000 messages, in a process of its own. The "
+              "Each call runs in its own process and decides once about 1,000,000 tasks with 6,000,000 messages. The "
               "CPU time covers everything from the program's arrays to the place of each task. A ratio is the call's "
               "value divided by that of the C++ call in the same round; the table shows medians, with 95 % confidence "
               "intervals. Calls from C and Python use libpoise, which asks the kernel for huge pages; the C++ program does not ask for "
-              "them. So where the strategy computes little, the C++ call is slower.",
+              "them. So if a strategy computes little, its C++ call is slower than the other two.",
               lambda whole: whole["results"],
               {"from": "{caller}", "strategy": "`{strategy}`", "rounds": "{rounds}", "CPU time, s": "{cpu_s:.3f}",
                "CPU over C++": "{cpu_s_over_cpp[0]:.3f} [{cpu_s_over_cpp[1]:.3f}, {cpu_s_over_cpp[2]:.3f}]",
@@ -846,8 +852,9 @@ PAGES = {
                "busiest rank, CPU s": "{busiest_rank_cpu_s:.2f}", "cost over central": "{cost_over_central:.3f}", "over keeping": "{cost_over_keeping:.3f}",
                "collectives": "{collectives}"}),
         Table("Beside Zoltan and PT-Scotch", "Ranks are MPI processes, which compute the placement together. The tools are Poise, Zoltan's PHG in repartition mode, and "
-              "PT-Scotch's `ParMETIS_V3_PartKway`, which ignores where tasks are. The seconds are those of the slowest rank: the median over "
-              "rounds and its 95 % interval, then the ratio to Poise in the same round. `over keeping` is the predicted time of 10 steps "
+              "PT-Scotch's `ParMETIS_V3_PartKway`, which ignores where tasks are. `seconds` is the time of the slowest "
+              "rank: the median over rounds and its 95 % interval. `over Poise` is this time divided by that of Poise "
+              "in the same round, also with its interval. `over keeping` is the predicted time of 10 steps "
               "and of the migrations, divided by that of 10 steps at the current placement.", where(name="peer"),
               {"workload": "`{recipe}`", "tasks": "{tasks:,}", "ranks": "{ranks}", "tool": "{tool}",
                "seconds": "{seconds[0]:.3f} ({seconds[1]:.3f}–{seconds[2]:.3f})",

@@ -33,8 +33,8 @@ def exchanged(x, v, to):
 
 
 def bisection(count, ranks):
-    """Returns the owner of each cell: the longer side of the grid is cut so that each half has particles in proportion
-    to its number of ranks; then each half is cut in the same way."""
+    """Returns the owner of each cell. Cuts the longer side of the grid into two parts, each for half of the ranks, so
+    that the particles of a part are in proportion to its ranks. Then cuts each part in the same way."""
     owner = np.empty((SIDE, SIDE), dtype=np.uint32)
 
     def divide(rows, columns, first, number):
@@ -67,7 +67,7 @@ def by_poise(count, owner):
     owner of every cell."""
     own = np.flatnonzero(owner == comm.rank)
     indptr, neighbours = neighbours_of(own)
-    crossing = BYTES * np.repeat(count[own], np.diff(indptr)) // 20  # bytes to each neighbour: 1/20 of the particles
+    crossing = BYTES * np.repeat(count[own], np.diff(indptr)) // 20  # assumes that 1/20 of them cross a side
     plan = poise.plan_distributed(comm, f"core:{comm.size}", own, SECONDS * count[own], (indptr, neighbours, crossing),
                                   f"poise:steps={EVERY}", size_bytes=BYTES * count[own])
     after = np.zeros_like(owner)

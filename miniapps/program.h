@@ -21,9 +21,9 @@ using objects::Mail;
 using objects::ObjectId;
 using objects::Outbox;
 
-/// A program is a struct of settings. `sum_of(object)` returns plain data; the runtime adds it up
-/// over all objects, in order of their ids, before the first step and after the last. Optional
-/// members:
+/// A program is a struct of settings. `sum_of(object)` returns plain data. The runtime adds up the
+/// data of all objects, in the order of their ids, before the first step and after the last step.
+/// Optional members:
 /// - `prepare()`: called once before any object is created. Throws Error for settings that
 ///   contradict each other, and may compute the initial data of all objects.
 /// - `check(first_sum, last_sum)`: may print a line; throws Error if the results are wrong.

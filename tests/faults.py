@@ -96,7 +96,7 @@ class Job:
         names = {name for name in listed.split("\0") if name and (ROOT / name).exists()}
         for copy in list(self.source.rglob("*")):
             if copy.is_file() and str(copy.relative_to(self.source)) not in names:
-                copy.unlink()  # was deleted from the working tree since the last run
+                copy.unlink()  # the original was deleted from the working tree after the last run
         for name in names:
             copy, content = self.source / name, (ROOT / name).read_bytes()
             if not copy.exists() or copy.read_bytes() != content:  # only changed files are copied and built again
@@ -114,7 +114,7 @@ class Job:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             times = self.build / f"{program}_times.json"
             if killer := self.killer(program, f"--gtest_output=json:{times}"):
-                sys.exit(f"faults: a test fails even without an injected fault ({killer}); make it pass first")
+                sys.exit(f"faults: a test fails although no fault is injected: {killer}; make this test pass first")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu_s[program] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             self.slow[program] = [f"{suite['name']}.{test['name']}"
@@ -125,8 +125,8 @@ class Job:
         return ["ninja", "-C", self.build, f"-j{threads}", *(f"{program}_test" for program in programs)]
 
     def killer(self, program, *options):
-        """Runs a test program. Returns the program's name and the test that failed first (or else the exit status), or
-        None if all tests pass."""
+        """Runs a test program. Returns None if all tests pass. Otherwise returns the program's name and the test that
+        failed first or, if no test is known to have failed, the exit status."""
         def limit():
             seconds = int(CPU_TIMES * self.cpu_s[program] + 10) if program in self.cpu_s else resource.RLIM_INFINITY
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -206,12 +206,13 @@ class Verdicts:
         if path and path.exists():
             kept = json.loads(path.read_text())
             if kept["seed"] != seed:
-                sys.exit(f"faults: {path} holds faults drawn with --seed {kept['seed']}; give this seed or another file")
+                sys.exit(f"faults: {path} holds faults drawn with --seed {kept['seed']}; "
+                         f"use --seed {kept['seed']} or another file")
             self.of_key = {key_of(fault): fault for fault in kept["faults"]}
 
     def known(self, fault):
-        """Returns the stored verdict, or None. A fault that survived is judged again if its file or the tests beside it
-        have changed, or if it was judged by fast tests only and all tests are to run now."""
+        """Returns the stored verdict, or None if the fault must be judged. A fault that survived is judged again if its
+        file or the tests beside it have changed, or if only fast tests judged it and all tests are to run now."""
         kept = self.of_key.get(key_of(fault))
         if kept and kept["verdict"] == "survived":
             if kept["content"] != fault["content"] or (kept.get("fast") and not self.fast):

@@ -91,7 +91,7 @@ CLOCKS_IN_TESTS = {
 # (ARCHITECTURE.md). These folders may define other numbers only if they follow from arithmetic, from a format or from
 # the program's own structure.
 LISTED_ROOMS = ("poise/search", "poise/partition", "poise/strategies", "poise/distributed", "poise/simulate", "poise/online")
-# A constant of one of these types, or of any other type if its value begins with a number.
+# Matches a constant of one of these types, and a constant of any other type if its value begins with a number.
 NUMBER = (r"\bconst(?:expr)? (?:(?:double|int|unsigned|std::size_t|std::u?int\d+_t|Vertex|Part|Slot|TaskId|PlaceId|NodeId|DomainId) "
           r"|[\w:]+(?:<[^=;]*>)? (?=\w+(?:\[\d*\])? ?=? ?\{?-?\.?\d))(k[A-Z]\w*)")
 UNTUNED_NUMBERS = {
@@ -208,7 +208,7 @@ def check_functions(path, lines):
     definition stands in the column where the definition starts."""
     other = re.compile(r"\s*(namespace|if|for|while|switch|else|do|class|struct|enum|union|case|return)\b")
     for indent in ("", "  "):
-        begun = opened = None  # line where an unfinished signature begins; line where an open body begins
+        begun = opened = None  # begun: first line of the unfinished signature; opened: first line of the open body
         for number, line in enumerate(lines, 1):
             if opened:
                 if line.startswith(indent + "}"):

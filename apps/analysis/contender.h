@@ -22,8 +22,8 @@ double limit_s(std::string_view text);
 struct Contender {
   std::string name;  // the contender as text, in the form that --strategies takes
   std::function<Placement(const Problem&)> decide;
-  /// The strategy's limit on the memory of a place, in bytes; 0 if it limits only the memory of
-  /// domains. Without a value, the strategy ignores memory.
+  /// The strategy's limit on the memory of a place, in bytes. If the limit is 0, the strategy
+  /// limits only the memory of domains. Without a value, the strategy ignores memory.
   std::optional<std::uint64_t> memory_bytes = std::nullopt;
 };
 
@@ -38,8 +38,9 @@ std::vector<Contender> parse_contenders(std::string_view list, double limit_s);
 /// Parses a text that must name exactly one strategy. Throws Error otherwise.
 Contender contender_named(std::string_view text, double limit_s);
 
-/// Returns the files that the items exec: and plugin: of such a list may name. They are inputs, so
-/// no result may overwrite them. Every word of a command counts as a file.
+/// Returns the files that the exec: and plugin: items of a list for parse_contenders() may name.
+/// These files are inputs, so no result may overwrite them. Every word of a command counts as a
+/// file.
 std::vector<std::string> strategy_files(std::string_view list);
 
 /// Reads a placement from NAME=FILE. Throws Error naming the file.

@@ -24,7 +24,7 @@ double cpu_time_s() {
   return process_cpu_now_s() + seconds(children.ru_utime) + seconds(children.ru_stime);
 }
 
-/// For example "place 3 exceeds its limit by 1.5 kB".
+/// Returns a text such as "place 3 exceeds its limit by 1.5 kB".
 std::string excess_text(const MemoryRoom::Excess& over, std::string_view noun) {
   if (over.count == 1)
     return fmt::format("{} {} exceeds its limit by {}", noun, over.worst, bytes_text(over.bytes));

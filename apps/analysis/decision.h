@@ -14,8 +14,8 @@ struct Decision {
   Placement placement;
   double cpu_s = 0;  // CPU time of the whole process, summed over threads
   double wall_s = 0;
-  /// If the placement exceeds the memory limits that the strategy respects, says by how much. Empty
-  /// if it does not, or if the strategy ignores memory.
+  /// Says by how much the placement exceeds the memory limits that the strategy respects. Empty if
+  /// the placement exceeds no limit, or if the strategy ignores memory.
   std::string memory_note = {};
 };
 

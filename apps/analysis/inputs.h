@@ -64,8 +64,8 @@ class Inputs {
   /// its own messages. In both cases, adds a note that says which messages are used. Does nothing
   /// if the user selected a phase or if there is only one phase.
   void count_all_messages();
-  /// Number of phases whose messages are in phase(): all if count_all_messages() added them,
-  /// otherwise 1.
+  /// Number of phases whose messages phase() contains: the number of all phases if
+  /// count_all_messages() added their messages, otherwise 1.
   std::size_t counted_phases() const { return counted_phases_; }
   /// A trace of the selected phase and all later ones.
   Trace trace_from_phase() const;

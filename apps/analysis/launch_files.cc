@@ -28,8 +28,9 @@ constexpr LauncherRow kLaunchers[] = {
 constexpr std::string_view kRankVariables[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
                                                "SLURM_PROCID"};
 
-/// Linux refuses to start a command if one of its words has 128 KiB or more (execve(2),
-/// MAX_ARG_STRLEN). Launchers add some characters to a word, so this limit is lower.
+/// Maximum size of a word of a command line, in bytes. Linux refuses to start a command that has a
+/// word of 128 KiB or more (execve(2), MAX_ARG_STRLEN). Launchers may lengthen words by some
+/// characters, so this maximum is smaller.
 constexpr std::size_t kMaxWord = 120 << 10;
 
 /// Returns a word of a command line as the shell needs it: in quotes if it has special characters.
@@ -102,8 +103,8 @@ class Plan {
       fmt::format_to(std::back_inserter(hosts), "{}:{}\n", host(begin), r - begin);
     }
     const auto common = common_binding();
-    // Hydra starts one proxy per line of the host file, and the list of bindings begins anew in
-    // each proxy. So if a host has two lines, ranks of both lines would be bound to the same cores.
+    // Hydra starts one proxy per line of the host file, and each proxy starts at the beginning of
+    // the list of bindings. If a host had two lines, the ranks of both would get the same cores.
     if (!common || host_repeats) return {{path_, hosts}, std::nullopt};
     return {{path_, hosts}, fmt::format("user:{}", fmt::join(*common, ","))};
   }
@@ -160,8 +161,8 @@ class Plan {
       case Launcher::pbs: break;
     }
     fail(
-        "this launcher has no command-line options that apply a map; write the files for it with "
-        "poise map --for");
+        "this launcher cannot apply a map by command-line options; poise map --for LAUNCHER writes "
+        "files that apply the map");
   }
 
   LaunchPlan cray() const {
@@ -305,9 +306,9 @@ class Plan {
                 "exec taskset -c \"$cpus\" \"$@\"\n"};
   }
 
-  /// Returns the words of a command that binds the calling rank as script() does, but needs no
-  /// file, because other nodes may not see this node's files. A rank that the command cannot bind
-  /// runs unbound. Returns nothing if no command is needed.
+  /// Returns the words of a command that binds the calling rank as script() does. The command needs
+  /// no file, because other nodes may be unable to read the files of this node. A rank that the
+  /// command cannot bind runs unbound. Returns nothing if no command is needed.
   std::vector<std::string> binder(bool is_needed) const {
     if (!is_needed) return {};
     const std::string text = cases(" ") +
@@ -315,8 +316,8 @@ class Plan {
                              "exec taskset -c \"$cpus\" \"$@\"; exec \"$@\"";
     if (text.size() > kMaxWord)
       fail(
-          "the command that binds {} ranks to their cores is too long for a command line; write it "
-          "to a file with poise map --for",
+          "the command that binds {} ranks to their cores is too long for a command line; poise "
+          "map --for LAUNCHER writes a script that binds them",
           ranks());
     return {"sh", "-c", text, "sh"};
   }

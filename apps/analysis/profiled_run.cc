@@ -33,8 +33,8 @@ void check_ranks(const std::string& file, const std::vector<profile::RankProfile
     if (ranks[r].rank != r || ranks[r].num_ranks != ranks.size() ||
         ranks[r].phases.size() != trace.phases.size())
       fail(
-          "{}: item {} of the profile is rank {} of {} with {} phases; it must be rank {} of {} "
-          "with {} phases",
+          "{}: part {} of the profile is from rank {} in a job of {} ranks, and has {} phases; it "
+          "must be from rank {} in a job of {} ranks, and have {} phases",
           file, r, ranks[r].rank, ranks[r].num_ranks, ranks[r].phases.size(), r, ranks.size(),
           trace.phases.size());
 }

@@ -148,7 +148,7 @@ class Child {
 };
 
 int milliseconds_until(double end_s) {
-  constexpr double kMost_s = 2e6;  // 2e9 milliseconds: nearly the maximum of int
+  constexpr double kMost_s = 2e6;  // in milliseconds this is 2e9, which fits into an int
   return std::ceil(std::clamp(end_s - wall_now_s(), 0.0, kMost_s) * 1e3);
 }
 
@@ -203,12 +203,12 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   in.close(1);
   if (has_answered && answer.size() <= kMaxAnswerBytes) status = status_until(child, end_s);
   if (answer.size() > kMaxAnswerBytes)
-    fail("exec:{}: the command wrote more than {} MiB; a placement is one number per task", command,
-         kMaxAnswerBytes >> 20);
+    fail("exec:{}: the command wrote more than {} MiB; it must write only one number per task",
+         command, kMaxAnswerBytes >> 20);
   if (!status)
     fail(
-        "exec:{}: the command did not end within {} s; the program poise can change this limit by "
-        "--exec-limit, libpoise cannot",
+        "exec:{}: the command did not end within {} s; the program poise can raise this "
+        "limit with the option --exec-limit, but libpoise has no such option",
         command, limit_s);
   if (WIFSIGNALED(*status))
     fail("exec:{}: the command was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));

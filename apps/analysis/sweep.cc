@@ -50,8 +50,8 @@ std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view 
     if (to - from >= kMaxCounts)
       fail("{}: the range {} has more than {} numbers; give a shorter range", flag, part,
            kMaxCounts);
-    // If `to` is the largest 64-bit number, a loop with the condition from + i <= to would never
-    // end.
+    // The loop does not test from + i <= to, because that is always true if `to` is the largest
+    // 64-bit number.
     for (std::uint64_t i = 0; i <= to - from; ++i)
       if (std::find(counts.begin(), counts.end(), from + i) == counts.end())
         counts.push_back(from + i);
@@ -82,8 +82,8 @@ std::string with_places(const std::string& machine_text, std::uint64_t places) {
         machine_text);
   const std::uint64_t group = machine_from_text(machine_text).num_places() / *count;
   if (places % group != 0)
-    fail("--places {}: it must be a multiple of {}, the number of places per {} of \"{}\"", places,
-         group, first.substr(0, colon), machine_text);
+    fail("--places {} is not a multiple of {}, the number of places in each {} of machine \"{}\"",
+         places, group, first.substr(0, colon), machine_text);
   return fmt::format("{}:{}{}", first.substr(0, colon), places / group,
                      std::string_view(machine_text).substr(end));
 }

@@ -28,7 +28,8 @@ std::string with_places(const std::string& machine_text, std::uint64_t places);
 
 /// A strategy, a number of places and a balancing period, with the results for each seed.
 struct SweepRow {
-  /// The number of places; and the number of steps between two decisions, or 0 without balancing.
+  /// `places` is the number of places. `every` is the number of steps between two decisions, or 0
+  /// for a replay without balancing.
   std::uint64_t places = 0, every = 0;
   std::string strategy;
   std::string error;  // error of the first seed with which the strategy failed; the vectors below

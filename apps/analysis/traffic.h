@@ -24,8 +24,10 @@ Grouping grouping_of(const Machine& machine, std::uint32_t most);
 
 struct Traffic {
   Grouping grouping;
-  bool in_bytes = true;        // false: `amount` counts messages, because their sizes are unknown
-  std::vector<double> amount;  // element [from * groups + to], without messages inside a place
+  bool in_bytes = true;  // false: `amount` counts messages, because their sizes are unknown
+  /// Element [from * groups + to] is the traffic from group `from` to group `to`. Messages between
+  /// tasks of the same place are left out.
+  std::vector<double> amount;
   double largest = 0;
 };
 

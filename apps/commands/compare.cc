@@ -259,7 +259,7 @@ void add_compare(CLI::App& app) {
   csv->excludes(json);
   curve->excludes(csv);
   command->footer(
-      "The best strategy comes first: the shortest iteration, then the fewest bytes moved. The\n"
+      "The strategy with the shortest iteration comes first (ties: the fewest bytes moved). The\n"
       "row of a strategy that fails says why; if all strategies fail, the exit status is 1. If\n"
       " --machine is repeated, there is one table per machine.\n\n"
       "Example: poise compare step.poise --machine NUMA32 --strategies greedy,nuco:alpha=1e-4");

@@ -70,7 +70,7 @@ void write(const Trace& trace, const ConvertOptions& options) {
 }
 
 /// Throws Error if the output format is not a trace format. The error text of check_form() does not
-/// mention tables of tasks, so this function adds how to write a table.
+/// mention tables of tasks, so this function appends a hint that says how to write one.
 void check_trace_form(const ConvertOptions& options) {
   try {
     check_form(options.output, options.to);
@@ -93,8 +93,8 @@ void convert(const ConvertOptions& options) {
   if (options.output == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
   if (!is_table(options)) check_trace_form(options);
   check_differs(options.output, std::vector{options.placement});
-  // With --recover, a program may still append phases to the input file. If the output replaced
-  // this file, these phases would be lost.
+  // With --recover, the input may be the trace of a program that is still running. If the output
+  // replaced this file, the phases that the program writes later would be lost.
   if (options.reading.recover) check_differs(options.output, std::vector{options.input});
   Trace trace = read_trace(options.input, options.reading);
   if (options.phase) keep_phase(trace, *options.phase, options.input);

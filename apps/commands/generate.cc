@@ -38,8 +38,8 @@ constexpr int kIndent = 4;
 
 constexpr auto kPlain = load_knobs(LoadDefaults{});
 
-/// Lists the load knobs whose default value in this kind of workload is not the usual default. All
-/// kinds have these knobs.
+/// All kinds of workload have the load knobs. Lists those load knobs whose default value in this
+/// kind differs from the usual default.
 std::string differing_settings(const Kind& kind) {
   std::string text;
   const auto shared = kind.knobs.last(kNumLoadKnobs);
@@ -119,7 +119,7 @@ std::string summary_of(const GenerateOptions& options, const Trace& trace) {
 
 void run(const GenerateOptions& options) {
   if (options.list && (!options.kind.empty() || options.tasks || !options.output.empty()))
-    fail("--list writes no trace; leave out --list, or KIND, --tasks and -o");
+    fail("--list writes no trace; leave out --list, or leave out KIND, --tasks and -o");
   if (options.list) return print(options.json ? json_of_kinds() : list_of_kinds());
   if (options.kind.empty()) fail("KIND is missing; poise generate --list shows the kinds");
   parse_recipe(options.kind);  // an unknown kind is reported before missing options

@@ -258,7 +258,8 @@ void add_juggle(CLI::App& app) {
             "Balance a running process until it ends or this command is interrupted");
   add_reports(*command, *options);
   command->footer(
-      "The exit status is the command's, or 127 if it is not found, 126 if it is not executable.\n"
+      "The exit status is that of COMMAND, or 127 if COMMAND is not found, 126 if it is not\n"
+      "executable.\n"
       "Example: poise juggle -- env OMP_NUM_THREADS=3 ./program");
   command->callback([options] { run(*options); });
 }

@@ -16,8 +16,8 @@ bool contains(std::string_view names, std::string_view name) {
   return std::ranges::count(split(names, ' '), name) > 0;
 }
 
-// Options are listed without dashes, because Open MPI and Hydra accept one dash or two. Flags are
-// options without a value.
+// The lists below omit the dashes of options, because Open MPI and Hydra accept one dash or two. A
+// flag is an option without a value.
 
 // These options are listed in mpirun(1) of Open MPI 4.1 and by mpirun --help of Open MPI 5.0.
 constexpr std::string_view kPlacingOfOpenMpi =

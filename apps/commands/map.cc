@@ -90,15 +90,17 @@ RankMapOptions rank_map_options(const MapOptions& options) {
   std::map<PlaceId, std::size_t> ranks_at;
   for (TaskId r = 0; r < ranks; ++r)
     if (++ranks_at[problem.current.of(r)] > shape.ranks_per_place)
-      fail("{}: this map puts more than {} on one place; raise --capacity", file,
-           count_text(shape.ranks_per_place, "rank"));
+      fail(
+          "{}: this map puts more ranks on one place than --capacity allows ({}); raise --capacity",
+          file, count_text(shape.ranks_per_place, "rank"));
   const auto has_slot = [&](TaskId r) {
     const PlaceId place = problem.current.of(r);
     return ranks_at[place] <= std::ranges::equal_range(slots, place).size();
   };
   TaskId r = 0;
   while (has_slot(r)) ++r;
-  fail("{}: rank {} is on place {}, but {}", file, r, problem.current.of(r),
+  fail("{}: this map puts rank {} on place {}, which is not allowed: {}", file, r,
+       problem.current.of(r),
        shape.fills_nodes
            ? "this launcher fills the nodes in order, so each place before the last used place "
              "must hold as many ranks as fit on it"
@@ -177,8 +179,8 @@ struct Result {
   bool is_kept = false;  // no better map was found, so `decision` holds the initial map
 };
 
-/// True if the new map lowers at least one cost by more than the fraction same_total. Smaller
-/// differences count as equal, and then the ranks should not move.
+/// True if the new map lowers at least one cost by more than the fraction kTuning.same_total. If
+/// all differences are smaller, the maps are regarded as equally good, and ranks should not move.
 bool is_lower(const MapCost& after, const MapCost& before) {
   const auto falls = [](double is, double was) { return is < (1 - kTuning.same_total) * was; };
   const auto number = [](std::uint64_t bytes) -> double { return bytes; };

@@ -86,8 +86,8 @@ void run(const ProfileOptions& options) {
   try {
     std::optional<Profiled> profiled;
     if (launch && ending.text.empty()) profiled = launch->collect(ending.status != 0);
-    // Removes the temporary folder before writing the trace, because writing to a closed pipe may
-    // end this process.
+    // Removes the temporary folder before writing the trace. If the trace goes to a closed pipe,
+    // the write may end this process, and the folder would remain.
     launch.reset();
     if (profiled) write_trace_of(*profiled, options);
   } catch (const Error& trouble) {  // poise still exits with the program's status
@@ -116,7 +116,8 @@ void add_profile(CLI::App& app) {
            "Cut the run into phases of this length, such as 2s; auto: by MPI_Pcontrol or "
            "iterations (default: auto)");
   command->footer(
-      "The exit status is the program's, or 127 if it is not found, 126 if it is not executable.\n"
+      "The exit status is that of COMMAND, or 127 if COMMAND is not found, 126 if it is not\n"
+      "executable.\n"
       "Example: poise profile -o run.poise -- mpirun -np 4 ./program");
   command->callback([options] { run(*options); });
 }

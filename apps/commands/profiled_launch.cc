@@ -135,12 +135,17 @@ ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
       folder_(fs::absolute(output).string() + ".XXXXXX") {
   if (library_.empty())
     fail("libpoise_profile.so is missing: it must be installed with this program");
-  if (library_.find_first_of(" :") != std::string::npos)  // these separate the paths in LD_PRELOAD
-    fail("no program can load {}: its path contains a blank or a colon; install Poise elsewhere",
-         library_);
+  // The dynamic linker splits LD_PRELOAD at blanks and colons.
+  if (library_.find_first_of(" :") != std::string::npos)
+    fail(
+        "programs cannot load {}, because the path contains a blank or a colon; install Poise in "
+        "another folder",
+        library_);
   if (::mkdtemp(folder_.data()) == nullptr)
-    fail("cannot create a folder beside {}: {}; choose another folder for this file", output,
-         std::strerror(errno));
+    fail(
+        "cannot create a temporary folder beside the output file {}: {}; choose an output file in "
+        "another folder",
+        output, std::strerror(errno));
 }
 
 ProfiledLaunch::~ProfiledLaunch() {

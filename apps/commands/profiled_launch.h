@@ -24,7 +24,7 @@ void note(std::string_view command, std::string_view text);
 /// --version.
 struct KnownLauncher {
   profile::Launcher kind = profile::Launcher::other;
-  std::string version;  // output of --version; empty if that was not run
+  std::string version;  // what the launcher prints for --version; empty if it was not asked
 };
 KnownLauncher launcher_of(const std::string& command);
 

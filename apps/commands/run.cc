@@ -63,11 +63,11 @@ void check_mappable(const std::vector<std::string>& command, Launcher launcher) 
   if (std::ranges::find(command, ":") != command.end())
     fail("the command starts several programs (separated by \":\"); poise run can map only one");
   if (const std::string option = placing_option(command, launcher); !option.empty())
-    fail("the command already sets where ranks run ({}); remove that option to use a map", option);
+    fail("the option {} of the command already places the ranks; remove it to use a map", option);
 }
 
-/// True for Open MPI 5. Versions print "mpirun (OpenRTE) 4.1.4", "mpirun (Open MPI) 4.1.6" or
-/// "mpirun (Open MPI) 5.0.5".
+/// True for Open MPI 5. Depending on the version, mpirun prints "mpirun (OpenRTE) 4.1.4",
+/// "mpirun (Open MPI) 4.1.6" or "mpirun (Open MPI) 5.0.5".
 bool is_open_mpi_5(std::string_view version) {
   constexpr std::string_view kBefore = "Open MPI) ";
   if (version.find("OpenRTE") != version.npos) return false;
@@ -76,8 +76,8 @@ bool is_open_mpi_5(std::string_view version) {
   return version[at + kBefore.size()] >= '5';
 }
 
-/// Returns the running batch job, or nothing outside of a job or if the job's variables cannot be
-/// read.
+/// Returns the batch job in which this process runs. Returns nothing if there is no job, or if the
+/// environment variables that describe the job cannot be read.
 std::optional<Job> running_job() {
   try {
     return job_machine();
@@ -98,12 +98,13 @@ void check_size(const RunHistory& history, const std::optional<Job>& job) {
   const std::uint64_t hosts = history.job_hosts > 0 ? history.job_hosts : history.hosts.size();
   if (job->hosts.size() != hosts)
     fail(
-        "this batch job has {}, but the profiled run had {}; start a job with that number of hosts",
+        "this batch job has {}, but the profiled run had {}; start a job with the same number of "
+        "hosts as the profiled run",
         count_text(job->hosts.size(), "host"), count_text(hosts, "host"));
   if (job->ranks > 0 && history.job_ranks > 0 && job->ranks != history.job_ranks)
     fail(
-        "this batch job has {}, but that of the profiled run had {}; start a job with that number "
-        "of tasks",
+        "this batch job has {}, but the batch job of the profiled run had {}; start a job with the "
+        "same number of tasks as the profiled run",
         count_text(job->ranks, "task"), count_text(history.job_ranks, "task"));
 }
 
@@ -164,8 +165,9 @@ std::vector<std::string> with_options(std::vector<std::string> words, const Laun
   return words;
 }
 
-/// Returns the user's command with the words that apply the map of ranks. Writes the file to which
-/// they refer. Throws Error if the map cannot be applied.
+/// Returns the user's command with the words that apply the map of ranks. Writes the files that
+/// these words name, and sets the launcher's environment variables. Throws Error if the map cannot
+/// be applied.
 std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                         const std::string& history_file,
                                         const std::string& map_file, const RunHistory& history,
@@ -173,8 +175,10 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
   const std::string file = profile_beside(history_file);
   const Trace trace = native::read(file, read_file(file));
   if (!trace.machine)
-    fail("{}: the trace has no machine, so the map cannot be applied; remove {} to begin anew",
-         file, history_file);
+    fail(
+        "{}: the trace has no machine, so the map cannot be applied; remove the history file {} to "
+        "begin anew",
+        file, history_file);
   const Placement placement(history.map);
   check(placement, history.map.size(), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);
@@ -185,7 +189,8 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
                                                map_file, is_open_mpi_5(known.version));
   std::vector<std::string> words = with_options(command, options, launcher);
   for (const LaunchFile& made : options.files) write_file(made.path, made.text);
-  // Open MPI 4 and 5 refuse a map together with a default mapping policy, so the policy is removed.
+  // Open MPI 4 and 5 refuse a map if a variable sets a default mapping policy, so the variables of
+  // both versions are removed.
   for (const char* const policy :
        {"OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy"})
     if (launcher == Launcher::openmpi) ::unsetenv(policy);
@@ -323,7 +328,7 @@ void run(RunOptions& options) {
     fail("COMMAND is missing; example: poise run -- mpirun -np 4 ./program");
   if (options.history.empty()) {
     options.history = usual_history_file(options.command);
-    std::error_code ignored;  // if this fails, writing the history reports why
+    std::error_code ignored;  // if the folder cannot be created, write_history() fails
     fs::create_directories(fs::path(options.history).parent_path(), ignored);
   }
   RunHistory history;

@@ -14,7 +14,8 @@ namespace poise::apps {
 struct RunHistory {
   std::vector<std::string> command = {};  // the command as the user gave it
   std::vector<std::string> hosts = {};    // hosts of the profiled run, in the order of the nodes
-  // Number of hosts and tasks of the batch job of the profiled run; 0: unknown, or no job.
+  // The numbers of hosts and of tasks that the batch job of the profiled run had. 0 means that a
+  // number is unknown, or that the run was outside of a batch job.
   std::uint64_t job_hosts = 0, job_ranks = 0;
   std::vector<PlaceId> map = {};  // the place of each rank; empty if there is no map
   bool map_failed = false;

@@ -64,7 +64,7 @@ constexpr std::string_view kBeyond[] = {"hold", "cycle"};
 constexpr std::string_view kEngines[] = {"formula", "events"};
 constexpr std::string_view kSubphases[] = {"no_wait", "wait", "overlap"};  // as in SubphaseRule
 
-/// Maximum number of spans (activities of a place) in a timeline. It limits the memory.
+/// Maximum number of spans (activities of a place) in a timeline, which limits its memory.
 constexpr double kMaxTimeline = 2e7;  // places * steps
 
 void check_engine(const SimulateOptions& options) {
@@ -76,9 +76,8 @@ void check_engine(const SimulateOptions& options) {
         "--place-memory, --barrier and --timeline need the event engine; add --engine events");
   if (options.lending.is_on() && !options.juggle.empty())
     fail(
-        "--juggle cannot be combined with --lend or --replicate: --juggle makes the tasks of a "
-        "place share its core as threads, the other two options let places run tasks of other "
-        "places; leave out --juggle or those two");
+        "--juggle cannot be combined with --lend or --replicate; leave out --juggle, or leave out "
+        "--lend and --replicate");
   if (options.pressure.place_bytes > 0 && options.pressure.factor <= 1)
     fail("--place-memory has an effect only together with --pressure, such as --pressure 4");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
@@ -379,7 +378,8 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
            "random (a detour for each pair of places) or adaptive (the detour where it is faster)");
   command
       .add_option("--link-bandwidth", options.link_bytes_per_s,
-                  "Bytes per second of a link of the network (default: the network card's)")
+                  "Bytes per second of a link of the network (default: those of all network cards "
+                  "of a node)")
       ->type_name("NUMBER")
       ->check(number_between(1.0, 1e15));
   add_count(command, "--eager", "BYTES", options.eager_bytes,
@@ -401,7 +401,7 @@ void add_engine_options(CLI::App& command, SimulateOptions& options) {
       ->check(number_between(1.0, 1e6));
   add_count(command, "--place-memory", "BYTES", options.pressure.place_bytes,
             "Memory of a place, for --pressure (default: that of its domain, if known)")
-      ->default_str("");  // a default of 0 in the help would look like a place without memory
+      ->default_str("");  // the help shows no default: 0 would look like no memory
   command.add_flag("--barrier", options.barrier,
                    "Each step ends with a barrier of all places, whose messages take time");
   add_text(command, "--timeline", "FILE", options.timeline,

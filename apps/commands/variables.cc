@@ -87,7 +87,8 @@ void add_variables(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   auto page = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
-      "variables", "List the environment variables: who reads each, default, meaning, values");
+      "variables",
+      "List the environment variables, each with its readers, default, meaning and values");
   CLI::Option* as_json =
       command->add_flag("--json", *json, "Print one JSON document and nothing else");
   command->add_flag("--page", *page, "Print the page docs/variables.md")->excludes(as_json);

@@ -90,8 +90,8 @@ void catch_ball(int partner, std::vector<char>& ball) {
   wait_for(request);
 }
 
-/// Sends the number of rounds to the partner, runs them, and times each group of rounds. Returns
-/// one-way times in nanoseconds.
+/// Tells the partner the number of rounds, exchanges a message with it in each round, and measures
+/// the time of each group of rounds. Returns the mean one-way time of each group in nanoseconds.
 std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stretches, int rounds) {
   const std::uint64_t all_rounds = stretches * rounds;
   MPI_Send(&all_rounds, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);

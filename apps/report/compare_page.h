@@ -25,7 +25,7 @@ struct ComparePart {
   Traffic traffic_before, traffic_after;
   Moves moves;
   std::vector<RecordedPhase> phases;  // see recorded_phases()
-  std::vector<CurvePoint> curve;      // from the best placement; empty: not shown
+  std::vector<CurvePoint> curve;      // starts at the best placement; empty if the page shows none
 };
 
 /// Returns the comparison together with the data that the pictures of the comparison show.

@@ -21,8 +21,8 @@ namespace {
 struct Column {
   std::string_view heading;
   double Efficiencies::*value;
-  bool needs_waiting = false;  // true: the value is unknown unless waiting was measured
-  bool needs_nodes = false;    // true: the value is meaningless for a single node
+  bool needs_waiting = false;  // true: shown only if the waiting times were measured
+  bool needs_nodes = false;    // true: shown only if the run used several nodes
 };
 constexpr Column kColumns[] = {
     {"parallel", &Efficiencies::parallel},

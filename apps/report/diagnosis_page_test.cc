@@ -55,7 +55,7 @@ TEST(diagnosis_page, pictures_show_the_times_of_each_rank_summed_over_all_phases
       << along;
 }
 
-TEST(diagnosis_page, if_waiting_is_not_known_the_time_of_each_rank_in_MPI_is_not_called_transfer) {
+TEST(diagnosis_page, calls_time_in_MPI_transfer_only_if_the_waiting_time_is_known) {
   MeasuredRun run = two_phases(2);
   run.knows_waiting = false;
   EXPECT_TRUE(has(rank_times_picture(run), "rank 0: 2.000 s useful, 6.000 s in MPI"));

@@ -48,8 +48,8 @@ std::string rank_axis(double left, double width, double y, std::size_t count) {
   return out;
 }
 
-/// The mean times of ranks [first, end), summed over all phases, and the longest useful time. If
-/// waiting is not known, all time in MPI is transfer_s.
+/// Times of ranks [first, end), each summed over all phases: the means over these ranks, and the
+/// longest useful time of a rank. If waiting times are unknown, transfer_s has all time in MPI.
 struct Times {
   std::size_t first = 0, end = 0;
   double useful_s = 0, waited_s = 0, transfer_s = 0, longest_s = 0;

@@ -127,7 +127,8 @@ TEST(diagnosis_text,
   EXPECT_TRUE(json()["efficiencies"]["parallel"].is_number());
 }
 
-TEST(diagnosis_text, a_saving_without_an_interval_is_stated_without_one) {
+TEST(diagnosis_text,
+     prints_no_interval_after_the_estimated_saving_if_the_half_width_of_the_interval_is_zero) {
   Diagnosis diagnosis;
   diagnosis.whole.run_s = 4;
   Advice advice{.remedy = Remedy::binding, .saved = {.value = 2, .half_width = 0.5}};
@@ -163,7 +164,8 @@ TEST(diagnosis_text, a_saving_that_may_be_zero_is_given_as_an_upper_limit) {
       << sentence(1);
 }
 
-TEST(diagnosis_text, says_how_often_work_must_be_distributed_anew_because_this_time_is_not_known) {
+TEST(diagnosis_text,
+     states_how_many_redistributions_are_needed_because_the_time_per_redistribution_is_unknown) {
   Diagnosis diagnosis;
   diagnosis.whole.run_s = 20;
   diagnosis.imbalance = {.kind = ImbalanceKind::drifting, .every = 5, .distributions = 29};
@@ -180,7 +182,7 @@ TEST(diagnosis_text, says_how_often_work_must_be_distributed_anew_because_this_t
   }
 }
 
-TEST(diagnosis_text, calls_an_imbalance_named_if_it_is_the_same_in_all_phases_of_a_name) {
+TEST(diagnosis_text, recognises_an_imbalance_that_is_the_same_in_all_phases_with_the_same_name) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   Trace trace;
   for (std::uint64_t p = 0; p < 20; ++p) {
@@ -212,7 +214,7 @@ TEST(diagnosis_text, says_how_long_other_programs_computed_and_on_which_node_the
                                  "2.000 s of it on\nthe node of rank 1."),
             std::string::npos)
       << text_if({1, 2});
-  // 0.26 s is less than 1 % of the ranks' time, 3 x 9 s.
+  // The total of 0.26 s is less than 1 % of the time of the ranks: three ranks ran for 9 s each.
   EXPECT_EQ(text_if({0.13, 0.13}).find("Other programs"), std::string::npos);
   EXPECT_EQ(text_if({}).find("Other programs"), std::string::npos);
 }
@@ -223,7 +225,7 @@ TEST(diagnosis_text, says_how_long_a_cpu_quota_stopped_the_ranks) {
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
   diagnosis.quota_cpus = 1.5;
-  run.quotas = {{.cpus = 1.5, .stopped_s = 0.1}};  // less than 1 % of 2 ranks x 9 s
+  run.quotas = {{.cpus = 1.5, .stopped_s = 0.1}};  // less than 1 % of two times 9 s
   EXPECT_EQ(findings_text(run, diagnosis).find("quota"), std::string::npos);
   run.quotas[0].stopped_s = 3;
   const std::string text = findings_text(run, diagnosis);

@@ -85,8 +85,8 @@ std::string colour_of(std::string_view strategy) {
   const std::string_view name = strategy.substr(0, strategy.find(':'));
   if (name == "keep" || name == "no balancing") return "currentColor";
   constexpr double kGoldenAngle = 137.508;  // degrees of hue between strategies in adjacent rows
-  // Strategies that are eight rows apart in the table differ by only 20 degrees of hue, so
-  // lightness varies as well: it takes three values in turn.
+  // Strategies that are eight rows apart in the table differ by only 20 degrees of hue. So
+  // successive rows also get different lightnesses: the three values below, in turn.
   constexpr int kLightness[] = {34, 50, 66};
   std::size_t row = 0;
   while (row < strategies().size() && strategies()[row].name != name) ++row;

@@ -13,8 +13,8 @@ namespace poise::apps {
 /// Escapes the five special characters of HTML.
 std::string escaped(std::string_view text);
 
-/// If a name in UTF-8 has more than `most` bytes, cuts it to fewer than `most` bytes and appends an
-/// ellipsis.
+/// Returns a name in UTF-8 that has at most `most` bytes as it is. Cuts a longer name between two
+/// characters to at most `most` - 1 bytes, and appends an ellipsis, which has three more bytes.
 std::string shortened(const std::string& name, std::size_t most);
 
 /// Returns a complete page. `body` is HTML, `title` is text.
@@ -45,8 +45,9 @@ std::string colour_of(std::string_view strategy);
 /// at most `most` of them above 0.
 std::vector<double> axis_ticks(double top, int most);
 
-/// Returns the title of an axis of `what`, for example "place". If each bar stands for several of
-/// them, the title also says that a bar shows their mean and that its line shows `line`.
+/// Returns the title of an axis with a bar per `what`, for example per "place". If each bar stands
+/// for several places (`per_bar`), the title also says that the bar shows their mean, and that the
+/// line on the bar shows `line`.
 std::string axis_title(std::string_view what, std::size_t per_bar, std::string_view line);
 
 }  // namespace poise::apps

@@ -23,7 +23,8 @@ std::string moved(double x, double y, const std::string& content) {
   return fmt::format("<g transform=\"translate({:.6g} {:.6g})\">\n{}</g>\n", x, y, content);
 }
 
-/// Arranges boxes in equally long rows that fit into `room` if one box does.
+/// Arranges boxes in rows of equally many boxes; the last row may have fewer. No row is wider than
+/// `room`, unless a single box is.
 Box arranged(const std::vector<Box>& boxes, double room) {
   Box all;
   double widest = 0;

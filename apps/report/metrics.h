@@ -13,7 +13,8 @@
 
 namespace poise::apps {
 
-/// The number of messages in the workload; a pair of tasks may exchange several.
+/// Returns the number of messages in the workload. Several messages between the same two tasks
+/// count as several.
 std::uint64_t num_messages(const Workload& workload);
 
 /// Returns JSON with the keys trace, phase, machine, tasks, messages and places.
@@ -41,7 +42,7 @@ std::string text_of(const MakespanBounds& bounds);
 std::string before_and_after(const Metrics& before, const Metrics& after, bool has_sizes);
 
 /// Returns the total time of one decision, its migrations, and the `every` iterations until the
-/// next one.
+/// next decision.
 double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every);
 
 }  // namespace poise::apps

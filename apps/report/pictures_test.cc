@@ -24,7 +24,8 @@ std::size_t count_of(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
-/// The numbers that the pattern's first group matches.
+/// Finds all matches of a regular expression in the text. Returns the number that the first group
+/// of the expression captured in each match.
 std::vector<double> numbers_in(const std::string& text, const std::string& pattern) {
   std::vector<double> numbers;
   const std::regex regex(pattern);
@@ -64,7 +65,7 @@ TEST(Pictures, with_more_places_than_bars_each_bar_shows_several_places_and_mark
   EXPECT_EQ(count_of(picture, "place \\(bar: the mean of 5; line: the busiest\\)"), 1u);
 }
 
-TEST(Pictures, the_unit_of_the_time_axis_is_clear_of_the_highest_number) {
+TEST(Pictures, the_unit_of_the_time_axis_does_not_overlap_the_highest_number) {
   const Machine machine = flat_machine(2);
   const std::string picture = load_picture(machine, {{20, 10}, {0, 0}}, 2, 20 / 1.05, "loads");
   const auto number_y = numbers_in(picture, "y=\"([0-9.]+)\" class=\"end faint\">20<");
@@ -96,7 +97,7 @@ TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_states_how_many_are_l
   EXPECT_NE(picture.find("and 997 more of level node"), std::string::npos);
 }
 
-TEST(Pictures, the_boxes_of_a_machine_are_drawn_in_rows_that_half_of_a_page_can_show) {
+TEST(Pictures, the_rows_of_boxes_of_a_machine_are_no_wider_than_half_of_a_page) {
   for (const char* const text : {"node:4 numa:2 core:4", "numa:8 core:6", "core:64"}) {
     const std::string picture = machine_picture(machine_from_text(text));
     EXPECT_LE(numbers_in(picture, "viewBox=\"0 0 ([0-9.]+) ").at(0), 562) << text;
@@ -130,7 +131,8 @@ TEST(TradeOff, labels_only_the_strategies_that_are_Pareto_optimal) {
   EXPECT_EQ(count_of(picture, ">far</text>"), 0u);
 }
 
-TEST(TradeOff, labels_of_points_near_the_lower_end_stay_above_the_axis_and_point_to_their_points) {
+TEST(TradeOff,
+     labels_of_the_lowest_points_stay_above_the_axis_and_lines_connect_them_to_their_points) {
   Comparison comparison = three_rows();
   for (unsigned r = 1; r < 5; ++r) {
     Comparison::Row& row = comparison.rows.emplace_back(comparison.rows[1]);
@@ -218,7 +220,7 @@ TEST(Traffic, on_a_machine_without_nodes_each_row_of_the_matrix_represents_conse
   EXPECT_EQ(grouping.group_of_place.back(), grouping.num_groups - 1);
 }
 
-TEST(Traffic, counts_migrations_within_domains_and_between_domains_and_between_nodes_separately) {
+TEST(Traffic, counts_migrations_separately_within_domains_and_between_domains_and_between_nodes) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2");
   Workload workload;
   workload.tasks.assign(4, {.load_s = 1, .bytes = 8});

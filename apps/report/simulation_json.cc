@@ -10,7 +10,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds to the JSON how many tasks were lent in each step, and the time that this saved.
+/// Adds two lists to the JSON: for each step, the number of lent tasks, and the time that lending
+/// saved.
 void add_loans(Json& series, const Replay& replay) {
   Json tasks = Json::array(), saved_s = Json::array();
   for (const ReplayStep& step : replay.steps) {

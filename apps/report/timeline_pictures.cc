@@ -51,8 +51,8 @@ std::array<int, 3> heights_of(const std::array<double, 3>& column, double column
   return heights;
 }
 
-/// Draws the row of a place: one SVG path per activity, with a rectangle per range of equal
-/// columns.
+/// Draws the row of a place as one SVG path per activity. Neighbouring columns with equal shares
+/// are drawn as one rectangle.
 std::string row_of(const std::vector<Span>& spans, double until_s, double y, double height) {
   const auto columns = columns_of(spans, until_s);
   std::array<std::string, 3> paths;
@@ -102,8 +102,8 @@ std::size_t places_per_bar(const Timeline& timeline) {
   return std::max<std::size_t>(1, (timeline.places.size() + kMaxRows - 1) / kMaxRows);
 }
 
-/// Returns the time from which shares count: the end of the last decision or, if there was none or
-/// the timeline ends with it, the start of the first span.
+/// Returns the time at which the interval of shares_of() begins: the end of the last decision. If
+/// there was no decision, or if the timeline ends with it, returns the start of the first span.
 double shares_from_s(const Timeline& timeline) {
   double first_s = end_s(timeline), decided_s = 0;
   for (const std::vector<Span>& spans : timeline.places)
@@ -177,7 +177,7 @@ std::string share_bar(const Timeline& timeline, Shares shares, std::size_t first
   return is_one ? out : out + svg_line(x, y, x + width, y, "peak");
 }
 
-/// Labels bars with the names of places. If names are too long, uses the numbers of the rows.
+/// Labels bars with the names of places. If names are too long, labels bars with row numbers.
 std::string share_axis(const Timeline& timeline) {
   const double width = label_width(timeline), places = timeline.places.size();
   const bool has_room = width <= 2 * kLeft;
@@ -197,8 +197,8 @@ std::string_view program_of(const Timeline& timeline) {
   return std::string_view(timeline.title).substr(0, timeline.title.find(','));
 }
 
-/// Finds the timelines that show the same program as `like`, and returns the length of the longest.
-/// All of them are drawn with the same time axis.
+/// Returns the length of the longest timeline that shows the same program as `like`. All timelines
+/// of a program are drawn with the same time axis.
 double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
   double longest = 1e-9;
   for (const Timeline& timeline : timelines)

@@ -69,7 +69,8 @@ TEST(TimelinePicture, draws_the_first_of_many_places_and_states_how_many_are_lef
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }
 
-TEST(SharesPicture, shows_all_places_and_with_more_places_than_bars_marks_the_busiest_of_a_bar) {
+TEST(SharesPicture,
+     shows_all_places_and_marks_the_busiest_place_of_each_bar_that_represents_several_places) {
   Timeline wide{"wide", std::vector<std::vector<Span>>(
                             1000, {{0, 1, Activity::work}, {1, 4, Activity::wait}})};
   wide.places.back() = {{0, 4, Activity::work}};
@@ -109,7 +110,7 @@ TEST(Timelines, work_percentages_cover_only_the_time_after_the_last_decision) {
               HasSubstr("</b>: the busiest place works 60% of the time, the average 40%"));
 }
 
-TEST(Timelines, without_runs_the_page_is_empty_and_with_runs_their_titles_are_HTML_escaped) {
+TEST(Timelines, titles_of_runs_are_HTML_escaped_and_the_page_is_empty_if_there_are_no_runs) {
   EXPECT_EQ(timelines_html({}), "");
   EXPECT_THAT(timelines_html({{"<b>", {}}}), AllOf(HasSubstr("&lt;b&gt;"), Not(HasSubstr("nan"))));
 }

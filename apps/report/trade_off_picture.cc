@@ -53,8 +53,8 @@ Scale scale_of(const Comparison& comparison) {
   const double margin_s = .05 * (scale.most_s - scale.least_s);
   scale.most_s += margin_s;
   scale.least_s = std::max(0.0, scale.least_s - margin_s);
-  // If the labels at the two ends of the axis would hardly differ, makes the axis longer. The
-  // points are then in the middle of the axis.
+  // If all values are nearly equal, the labels at the two ends of the axis would hardly differ. So
+  // this makes the range of the axis wider, with the points in the middle.
   if (!(scale.most_s > 1.0001 * scale.least_s)) {
     const double all_s = scale.least_s;
     scale.least_s = .9 * all_s;
@@ -122,15 +122,16 @@ bool meets_any(const Area& area, const std::vector<Area>& others) {
   return std::ranges::any_of(others, [&](const Area& other) { return other.meets(area); });
 }
 
-/// The areas that new labels must not cover, and those of the labels so far, which lines from new
-/// labels to their points must not cross.
+/// `all` has the areas that new labels must not cover. `labels` has the areas of the labels drawn
+/// so far: the line from a new label to its point must not cross them.
 struct Taken {
   std::vector<Area> all, labels;
 };
 
-/// Draws a label whose text begins or ends `gap` to the right of the point (to the left, if the gap
-/// is negative), and `height` above it. A label above or below its point gets a line to the point.
-/// Returns an empty string if the position is not free.
+/// Draws a label. If `gap` is positive, the text begins `gap` to the right of the point; otherwise
+/// it ends -gap to the left of the point. The text is `height` above the point (below it, if
+/// negative). If `height` is not 0, a line joins the label and the point. Returns an empty string
+/// if the position is not free.
 std::string label_at(const Point& point, double gap, double height, Taken& taken) {
   const std::string name = shortened(point.row->strategy, 24);
   const double width = kLetter * name.size(), x = point.x + gap, y = point.y - height;
@@ -155,7 +156,8 @@ std::string label_at(const Point& point, double gap, double height, Taken& taken
 std::string label_of(const Point& point, Taken& taken) {
   for (double height = 0; height < kHeight; height += kLabelHeight / 2)
     for (const double gap : {kLabelGap, -kLabelGap, 3 * kLabelGap, -3 * kLabelGap}) {
-      // A label far to the side at about the point's own height could seem to name another point.
+      // If a label is at about the height of its point, but far from it, readers could think that
+      // the label names another point.
       if (height < kLabelHeight && std::abs(gap) > kLabelGap) continue;
       for (const double up : {height, -height})
         if (std::string label = label_at(point, gap, up, taken); !label.empty()) return label;

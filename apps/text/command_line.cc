@@ -69,7 +69,7 @@ class HelpStyle : public CLI::Formatter {
 
 /// Accepts whole numbers only. CLI11's own conversion, which comes afterwards, would read -1 as
 /// 2^64 - 1, and 010 as an octal number. So this check refuses -1 and removes leading zeros. It
-/// accepts 1e9, as options for other numbers do, up to 1e15: a double holds these numbers exactly.
+/// also accepts notations such as 1e9 up to 1e15, because a double holds these numbers exactly.
 CLI::Validator whole_number(std::uint64_t least) {
   const auto check = [least](std::string& text) {
     auto value = parse_unsigned(text);

@@ -13,8 +13,8 @@ namespace {
 constexpr Unit kTimeUnits[] = {{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}, {"ns", 1e-9}};
 constexpr Unit kByteUnits[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}};
 
-/// Returns the largest unit whose value is at most `largest`, rounded as digits() rounds, or the
-/// smallest unit if there is none. Returns `base` if `largest` is 0.
+/// Returns the largest unit whose value is at most `largest`, after `largest` is rounded as by
+/// digits(). If there is no such unit, returns the smallest one. Returns `base` if `largest` is 0.
 Unit best_unit(std::span<const Unit> units, double largest, Unit base) {
   if (largest <= 0) return base;
   for (const Unit& unit : units)

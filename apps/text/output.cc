@@ -27,7 +27,7 @@ namespace {
 void check_writable(const std::string& path) {
   if (path.empty()) return;
   if (path == "-") fail("cannot write to \"-\"; use /dev/stdout to write to stdout");
-  std::error_code ignored;  // if a check fails, writing the file reports why
+  std::error_code ignored;  // errors are reported when the file is written
   if (is_written_in_place(path) && !std::filesystem::is_directory(path, ignored)) return;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
@@ -78,7 +78,8 @@ void check_differs(const std::string& path, std::span<const std::string> others)
                              fs::absolute(other, ignored).lexically_normal() ||
                          fs::equivalent(path, other, ignored);
     if (path.empty() || other.empty() || !is_same || is_written_in_place(path)) continue;
-    fail("cannot write {}: this command also reads or writes it under the name {}", path, other);
+    fail("cannot write {}: it is the same file as {}, which this command also reads or writes",
+         path, other);
   }
 }
 

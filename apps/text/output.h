@@ -34,12 +34,13 @@ void say_line(std::string_view speaker, std::string_view text);
 std::string reason(const std::exception& error);
 
 /// Throws Error if one of the files `outputs` cannot be written, or if writing to it would destroy
-/// one of `inputs` or another output. Ignores empty paths. Every command calls this before a long
+/// one of `inputs` or another output. Ignores empty paths. Commands call this before a long
 /// computation, whose result would otherwise be lost.
 void check_outputs(const std::vector<std::string>& outputs, std::vector<std::string> inputs = {});
 
 /// Throws Error if `path` names the same file as one of `others`. Ignores empty paths. For commands
-/// that may not call check_outputs(), because their output may be a stem of several files.
+/// that cannot call check_outputs(), because they may write several files whose names begin with
+/// `path`.
 void check_differs(const std::string& path, std::span<const std::string> others);
 
 /// True if stdout is a terminal that shows bold and colours, and neither NO_COLOR nor TERM=dumb is

@@ -101,8 +101,8 @@ void append_block(const Table& table, const std::vector<std::size_t>& columns,
   }
 }
 
-/// Returns the text as a cell of a Markdown table. Replaces line breaks and escapes bars, because
-/// each of them would end the cell.
+/// Returns the text as a cell of a Markdown table. Replaces line breaks by spaces and escapes
+/// vertical bars, because a line break or a bar would end the cell.
 std::string markdown_cell(std::string_view text) {
   std::string cell;
   for (const char c : text.substr(0, text.find_last_not_of(" \n") + 1))

@@ -19,7 +19,7 @@ struct Table {
     bool is_best = false;            // shown in bold on a terminal
   };
 
-  // '\n' separates the lines of a heading; the first column is left-aligned.
+  // A heading may have several lines, separated by '\n'. The first column is left-aligned.
   std::vector<std::string> headings;
   std::vector<Row> rows;
 };

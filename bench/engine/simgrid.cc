@@ -75,9 +75,9 @@ class Simulation {
   };
 
   void add_routes(const Json& routes) {
-    // For each resource, the seconds per byte that one crossing takes. A route that crosses a
-    // resource several times gives only the sum over these crossings. The smallest value that a
-    // route gives for a resource is assumed to be that of a single crossing.
+    // For each resource, the seconds per byte of one crossing. If a route crosses a resource
+    // several times, the input has only the sum over these crossings. So the smallest value of all
+    // routes is taken as the time of one crossing.
     std::map<std::size_t, double> finest;
     for (const Json& stops : routes)
       for (const Json& stop : stops) {

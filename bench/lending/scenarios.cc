@@ -81,7 +81,8 @@ LendingScenario competitor(std::uint64_t seed) {
   return scenario;
 }
 
-// Two ranks. The first has 2 to 10 unequal tasks; the second runs tasks three times as slowly.
+// Rank 0 has all tasks: 2 to 10 tasks of unequal length.
+// Rank 1 takes three times as long for a task as rank 0.
 LendingScenario few_tasks(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario = on(2, 2, seed);

@@ -24,7 +24,8 @@ namespace poise::mapping {
 
 namespace {
 
-/// A recipe for a workload, and whether messages matter more than loads in it.
+/// A recipe for a workload. `weighs_messages` is true if messages matter more than loads in the
+/// workload.
 struct Kind {
   std::string recipe;
   bool weighs_messages;

@@ -55,12 +55,13 @@ class Mean {
   int count_ = 0;
 };
 
-/// Counts the instances on which `poise` is at least as good as the best peer. Returns this count,
-/// the geometric mean of the iteration time of `poise` divided by that of the best peer (over all
-/// instances, and over those in which messages matter more than loads), and the geometric mean of
-/// the decision time of `poise` divided by that of the fastest peer with a similar iteration time
-/// (Outcome::fastest_equal). Peers are all other tools or, with `only_outside`, only tools not
-/// written for Poise.
+/// Returns two counts: of the instances, and of those on which `poise` is at least as good as the
+/// best peer. Also returns three geometric means of ratios:
+/// - the iteration time of `poise` divided by that of the best peer, over all instances;
+/// - the same ratio, over the instances in which messages matter more than loads;
+/// - the decision time of `poise` divided by that of the fastest peer with a similar iteration time
+///   (Outcome::fastest_equal).
+/// Peers are all other tools or, with `only_outside`, only tools not written for Poise.
 json against(const std::vector<Outcome>& outcomes, bool only_outside) {
   constexpr double kEqual = 1 + 1e-9;
   int cases = 0, won = 0;
@@ -146,8 +147,8 @@ double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
   return longest_s;
 }
 
-/// A limit for the strategy `poise`: `value` must be at most `most`. `text` describes the value; a
-/// peer in it is a tool that was not written for Poise.
+/// A limit for the strategy `poise`: `value` must be at most `most`. `text` describes the value. In
+/// the text, "peer" means a tool that was not written for Poise.
 struct Bar {
   const char* text;
   double value, most;

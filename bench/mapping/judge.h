@@ -62,7 +62,7 @@ struct Outcome {
 
 /// The tools whose placements are compared on each instance.
 struct Contest {
-  std::string peers;        // the strategies to compare with, for parse_strategies
+  std::string peers;        // names of strategies, as parse_strategies() takes them
   std::string limit;        // a slow strategy that finds short iterations, such as anneal; or empty
   std::string import_from;  // a folder with placements by outside tools; or empty
 };

@@ -57,7 +57,8 @@ def computed(papers, lab, only=()):
 
 
 def with_others(rows, headlines, kept):
-    """Returns `rows` and `headlines`, together with those stored in `kept` for all other sections and papers."""
+    """Returns the rows of all sections and the headlines of all papers: the new ones (`rows`, `headlines`) and, where
+    there are none, those stored in `kept`."""
     by_id = {row["id"]: row for row in kept["sections"] + rows}
     ids = [section.id for paper in PAPERS for section in paper.sections]
     return [by_id[name] for name in ids if name in by_id], {**kept["headlines"], **headlines}

@@ -217,8 +217,8 @@ def tsunami(lab, inputs, ranks, lends):
         trace = lab.trace(recipe, ranks * 16, machine, seed, phases=10)
         words = ["simulate", trace, "-s", "keep", "--steps", 10, "--every", 10, "--decision-time", "0s"]
         answer = lab.json(*words, *(["--lend"] if lends else []))
-        # All ranks are equally fast, so lending does not change the total work: the mean time of the ranks is their
-        # mean load.
+        # All ranks are equally fast, so a lent task takes as long as on its own rank. Therefore the mean time of the
+        # ranks equals their mean load, with and without lending.
         mean_s = answer["total_average_s"] / 10
         return [value / mean_s for value in answer["results"][0]["series"]["makespan_s"]]
     return lab.per_seed(steps)

@@ -17,7 +17,7 @@ from sections import Assumed, Paper, Plot, Section
 from verdicts import Estimate, about, above, below, claim
 
 EP_PHASE_S = 30
-OUR_PHASE_S = 0.6  # length of the single phase of a run: of EP in the paper, and of our runs
+OUR_PHASE_S = 0.6  # length of the single phase of our runs; EP_PHASE_S is that of EP in the paper
 
 
 def runs(figure, runner=None):
@@ -204,7 +204,8 @@ def figure_12(lab, inputs):
 
 
 def nas_runs(kernel):
-    """Returns our runs of the OpenMP benchmark `kernel` (None: of the program `phases`) with 16 threads on 12 cores."""
+    """Returns our runs with 16 threads on 12 cores: those of the OpenMP benchmark `kernel` or, if `kernel` is None,
+    those of the program `phases`."""
     return [row for row in runs("12-14", "proactive") if (row["kernel"], row["cpus"]) == (kernel, 12)]
 
 
@@ -301,7 +302,7 @@ def table_1(lab, _):
 
 
 def two_jobs(lab, _):
-    rows = lab.figure("jobs")  # first the row of the formula, then simulations with longer and longer periods
+    rows = lab.figure("jobs")  # row 0 is from the formula, then come simulations with longer and longer periods
     best, simulated = rows[0], rows[1:]
     return [
         about("time at which the job on 80 % of a node ends, over its time alone", 13 / 12, best["first_end"]),

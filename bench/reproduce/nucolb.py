@@ -82,8 +82,8 @@ def mean_of_others(lists):
 
 
 def balancers_of(program, *machines):
-    """Returns a section's function that compares all balancers: that function returns a row for each machine and
-    balancer, with means over seeds."""
+    """Returns a function that compares all balancers for a program. The function returns a row for each machine and
+    balancer, with means over the seeds."""
     def compared(lab, inputs):
         points = []
         for machine in machines:
@@ -337,8 +337,8 @@ SECTIONS = (
 
 
 def headline(lab):
-    """Returns a sentence with the largest gain of nuco over the best other balancer (or no balancing), and with the
-    gain of `poise` over nuco in the same cases."""
+    """Returns sentences that state the largest gain of nuco over the better of GreedyCommLB and Scotch, and the gains
+    of `poise` over nuco in the same cases."""
     inputs = {item.name: item.value for item in (*COMMON, OBJECT, LOAD)}
     gains, ours = {}, []
     for program in PROGRAMS:

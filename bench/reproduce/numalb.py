@@ -153,7 +153,7 @@ UNAWARE, AWARE = "memory not known", "memory known"
 
 
 def memory_of_chares(lab, inputs):
-    """Compares strategies for Jacobi2D on the Opteron, where objects have different sizes. Two figures are computed
+    """Compares strategies for Jacobi2D on the Opteron, with objects of different sizes. Two numbers are computed
     for each strategy: the time of an iteration, and the size of all objects in the fullest memory domain divided by the
     domain's memory capacity."""
     file, counts = MACHINES["Opteron"]

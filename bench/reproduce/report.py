@@ -83,8 +83,8 @@ MAX_POINTS = 60  # maximum number of points that the page shows of a figure; the
 
 
 def figure_cells(row):
-    """Returns (headings, rows) of the table of a section's figure. If the figure has more points than MAX_POINTS, the
-    table shows evenly spaced ones."""
+    """Returns (headings, rows) of the table that lists the points of a section's figure. If there are more than
+    MAX_POINTS points, the table has only some of them, evenly spaced."""
     points = row["figure"]
     shown = points[::-(-len(points) // MAX_POINTS)]
     return list(points[0]), [[value if isinstance(value, str) else number(value) for value in point.values()] for point in shown]

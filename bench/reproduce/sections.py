@@ -40,7 +40,7 @@ class Plot:
 @dataclasses.dataclass(frozen=True)
 class Section:
     """A section. `compute(lab, inputs)` returns the checks; `inputs` maps the name of each item of `assumed` to a
-    value. The table shows the two figures of the first check: "theirs" (the paper's) and "ours". Without `compute`, the
+    value. The page shows two numbers of the first check: "theirs" (the paper's) and "ours". Without `compute`, the
     section cannot be decided, and `why_not` says why. `figure(lab, inputs)` returns the points of a plot or the rows of a
     table, as dictionaries with the same keys, for the page and for the stored row. `plot` says how to draw them."""
     id: str

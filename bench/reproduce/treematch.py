@@ -251,7 +251,7 @@ SECTIONS = (
 
 
 def wide_blue_waters(lab):
-    """Returns the machine for the case of 1,024 nodes of Blue Waters, which the slides count as 32,768 cores."""
+    """Returns a machine of 1,024 nodes of Blue Waters. The slides call this case 32,768 cores: 32 per node."""
     def change(machine):
         machine["levels"][0]["count"] = 512
         machine["network"]["routers"] = [f"{576 * x + 24 * y}-{576 * x + 24 * y + 7}" for x in range(8) for y in range(8)]

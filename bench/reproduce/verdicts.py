@@ -23,10 +23,12 @@ import statistics
 CONFIRMED, REFINED, CONTRADICTED = "confirmed", "refined", "contradicted"
 UNDECIDED = "not decidable here"
 VERDICTS = [CONFIRMED, REFINED, CONTRADICTED, UNDECIDED]
-TOLERANCE = 0.10  # a figure agrees if it is within this fraction of the paper's; papers state times to within 5 %
+# Our figure agrees with the paper's if they differ by at most this fraction. The fraction is that large because papers
+# state times only with a precision of about 5 %.
+TOLERANCE = 0.10
 FAR = 2.0  # without conclusions, one figure that differs from ours by more than this factor means "contradicted"
 ABOUT, ABOVE, BELOW = "about", "above", "below"
-# Quantiles 0.975 of Student's distribution by degrees of freedom.
+# 0.975 quantiles of Student's t-distribution, by degrees of freedom.
 STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
            2.131, 2.120, 2.110, 2.101, 2.093]
 
@@ -66,8 +68,8 @@ class Check:
         return self.relation != ABOUT
 
     def holds(self):
-        """Returns whether the statement holds with these inputs. None if the statement is an inequality and the paper's
-        number lies within the confidence interval over seeds."""
+        """Returns True if the statement holds with these inputs, otherwise False. Returns None if the statement is an
+        inequality and the paper's number lies within our confidence interval over seeds."""
         if self.relation == ABOUT:
             return abs(self.ours.mean - self.theirs) <= TOLERANCE * abs(self.theirs) * (1 + 1e-9)
         low, high = self.ours.low, self.ours.high

@@ -114,8 +114,8 @@ double Stealing::send(double at_s, Kind kind, std::uint32_t from, std::uint32_t 
   return sent_s;
 }
 
-// Starts the next task. If there is none, sends the results to their owners, and the next steal
-// request.
+// Starts the next task. If there is none, sends the results to their owners, and then sends the
+// next steal request to a victim.
 void Stealing::go_on(std::uint32_t number, double now_s) {
   Rank& rank = ranks_[number];
   if (rank.queued > 0) {
@@ -146,8 +146,9 @@ void Stealing::request(std::uint32_t thief, double now_s) {
   send(now_s, Kind::request, thief, victim);
 }
 
-// While a rank runs a task, its progress thread answers steal requests after a delay. If the task
-// ends before that, the rank polls and answers itself. A rank handles one message at a time.
+// While a rank runs a task, its progress thread answers a steal request after a delay. If the task
+// ends during the delay, the thread that ran the task polls and answers the request. A rank handles
+// one message at a time.
 void Stealing::answer(std::uint32_t victim, std::uint32_t thief, double now_s) {
   Rank& rank = ranks_[victim];
   if (rank.is_running) now_s = std::min(now_s + scenario_.progress_s, rank.busy_until_s);

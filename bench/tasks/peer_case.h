@@ -48,7 +48,7 @@ using TaskBody = std::function<void(std::span<const char> in, std::span<char> ou
 void compute_task(std::span<const char> in, std::span<char> out, double us);
 void sleep_task(std::span<const char> in, std::span<char> out, double us);
 
-/// Returns the tasks of a case, or none if this rank has none.
+/// Returns the tasks of a case, or no tasks if `has_tasks` is false.
 PeerTasks tasks_of(const PeerCase& what, bool has_tasks);
 
 /// Ends the job if a result is missing, and clears all results for the next run.

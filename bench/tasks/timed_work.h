@@ -12,7 +12,7 @@
 
 namespace poise::bench {
 
-/// Measures how fast this machine computes. Collective; to be called before compute_us().
+/// Measures how fast this machine computes. All ranks must call it together, before compute_us().
 void calibrate();
 /// Does an amount of work that takes `us` microseconds on an undisturbed core. An interrupted rank
 /// does the same amount, and so takes longer.

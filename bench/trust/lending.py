@@ -69,8 +69,8 @@ SEEN = {"uneven but balanced, 1.2 ms", "uneven but balanced, 5 ms"}
 
 
 def ideal_s(one):
-    """Returns the seconds that the step would take with perfect balance. No single task takes longer
-    than that."""
+    """Returns the seconds that the step would take with perfect balance: the total work divided by the total speed of
+    the ranks. The formula ignores the longest task, which is shorter than this time in all cases."""
     return sum(seconds for _, seconds in one["tasks"]) / sum(1 / slowness for slowness in one["slowness"])
 
 

@@ -31,8 +31,8 @@ namespace {
 namespace tasks = poise::tasks;
 using poise::wall_now_s;
 
-// Ranks agree on a start time for each step that is this many seconds in the future, so that every
-// rank learns of the start time before it has passed.
+// Before each step, the ranks agree on its start time. The start time is this many seconds in the
+// future, so that every rank learns it in time.
 constexpr double kStartMargin_s = 0.02;
 
 struct Settings {

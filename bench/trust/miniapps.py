@@ -79,7 +79,8 @@ def run(binaries, one, variables):
 
 
 def simulated_s(poise, one, way, trace, links):
-    """Simulates the run from a recorded trace, and returns its seconds. `links` returns the machine of a cluster."""
+    """Simulates the run from a recorded trace, and returns its seconds. links(cluster)
+    returns the description of the cluster as a machine."""
     settings = WAYS[way]
     command = [poise, "simulate", trace, "--engine", "events", "--barrier", "-s", settings["POISE_STRATEGY"],
                "--every", str(PERIOD),

@@ -23,8 +23,8 @@ OVERLAPPED = frozenset({"overlapped_stencil", "overlapped_random"})
 EMPHASIS = {"work_bound": (4, 0.2), "overlapped_stencil": (3, 1), "overlapped_random": (3, 1),
             "all_to_one": (1, 0.2), "one_to_all": (1, 0.2)}
 # A program made from a recorded communication matrix keeps only the pairs of tasks that exchange the most bytes: the
-# smallest number of pairs that together have this fraction of all bytes. All hosts of the cluster share two cores.
-# With the many small messages of the other pairs, these cores would limit the speed of a program, not the network.
+# smallest number of pairs that together have this fraction of all bytes. The other pairs exchange many small messages.
+# With these, the two cores that all hosts of the cluster share would limit the speed of a program, not the network.
 KEPT_SHARE = 0.99
 SEED = 25
 
@@ -246,7 +246,7 @@ def real_programs(folder):
 
 def programs(folder, places, work_s, total_bytes):
     """Returns {name: (load_s, messages)}. A place has work_s seconds of work on average, and all messages of a program
-    have total_bytes together. Programs in EMPHASIS have multiples of these."""
+    have total_bytes together. For programs in EMPHASIS, both values are multiplied by the factors given there."""
     makers = {maker.__name__: maker for maker in SYNTHETIC}
     makers.update(real_programs(folder))
     made = {}

@@ -50,8 +50,9 @@ Costs costs_of(const Json& json) {
 void check(const Replay& replay) {
   const int tasks = replay.load_s.size(), places = replay.layout.num_places();
   if (replay.map.size() != replay.load_s.size()) {
-    throw Error(fmt::format("\"map\" lists {} places for {} tasks; it must list one per task",
-                            replay.map.size(), tasks));
+    throw Error(
+        fmt::format("\"map\" has {} entries, but there are {} tasks; give one place per task",
+                    replay.map.size(), tasks));
   }
   for (const int place : replay.map) {
     if (place < 0 || place >= places)

@@ -3,9 +3,9 @@
 // computing, and messages are non-blocking.
 //
 // Ranks sleep because there may be more ranks than cores. For the same reason, a rank that waits
-// for messages sleeps between two polls. All ranks must share a clock, as hosts that are namespaces
-// of one machine do. An iteration starts at a time on which all ranks agree, and ends when the last
-// rank has its messages.
+// for messages sleeps between two polls. All ranks must share a clock, so their hosts must be
+// namespaces of one machine. An iteration starts at a time on which all ranks agree, and ends when
+// the last rank has its messages.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -208,9 +208,9 @@ void replay_on_mpi(const Settings& settings) {
   std::vector<Replay> replays = poise::trust::read_replays(settings.path);
   for (const Replay& replay : replays) {
     if (replay.layout.num_places() != ranks) {
-      throw poise::Error(
-          fmt::format("{}: \"{}\" has {} places, but {} ranks were started; start one per place",
-                      settings.path, replay.name, replay.layout.num_places(), ranks));
+      throw poise::Error(fmt::format(
+          "{}: \"{}\" has {} places, but {} ranks were started; start one rank per place",
+          settings.path, replay.name, replay.layout.num_places(), ranks));
     }
   }
   alarm(settings.timeout_s);

@@ -28,8 +28,9 @@ struct Case {
   std::function<void(SimulatedCpus&)> act;
 };
 
-/// The result of a run: the smallest work of a thread, over the programs that still run at the
-/// end, and numbers that differ between two runs if the balancer decided differently.
+/// The result of a run. `done_s` is the work of the thread that has done the least, among the
+/// threads of all programs that still run at the end. If the balancer decides
+/// differently in two runs, the numbers in their `decisions` differ.
 struct Outcome {
   double done_s = 0;
   std::vector<double> decisions;

@@ -104,7 +104,7 @@ tasks::Mode mode_of(int mode) {
 void check_list(const char* what, const void* begin, int count) {
   if (count < 0) poise::fail("{}: count is {}; it must be 0 or more", what, count);
   if (count > 0 && !begin)
-    poise::fail("{}: count is {}, so the pointer must not be null", what, count);
+    poise::fail("{}: count is {}, but the pointer to the array is null", what, count);
 }
 
 poise::Annotations annotations_of(const poise_with& with) {
@@ -189,7 +189,7 @@ int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
   return guarded([&] {
     if (!context) poise::fail("poise_tasks_create: context must not be null");
     tasks::ContextOptions options;
-    options.threads = threads;  // if negative, refused on all ranks
+    options.threads = threads;  // Context refuses negative numbers on all ranks
     if (settings) options.settings = settings;
     *context = reinterpret_cast<poise_tasks*>(new tasks::Context(communicator, std::move(options)));
   });
@@ -215,8 +215,8 @@ int poise_tasks_destroy(poise_tasks* context) {
 void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
   void* data = nullptr;
   guarded([&] {
-    // Refuses larger sizes, because an allocator may round a size up, and the rounded size might
-    // overflow.
+    // An allocator may round the size up, and the rounded size might overflow. So sizes above
+    // 2^63 - 1 are refused.
     if (bytes > std::numeric_limits<std::ptrdiff_t>::max())
       poise::fail("poise_tasks_allocate: cannot allocate {} bytes of memory", bytes);
     data = context_of(context).memory()->allocate(bytes);

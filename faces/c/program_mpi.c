@@ -252,18 +252,19 @@ static void bad_input_is_refused(void) {
   const struct {
     poise_with with;
     const char* text;
-  } bad[] = {{{.cost = -1}, "cost is -1"},
-             {{.annotations = &no_text, .num_annotations = 1}, "its text is null"},
-             {{.annotations = &no_kind, .num_annotations = 1}, "kind is 7"},
-             {{.num_annotations = 1}, "annotations: count is 1, so the pointer must not be null"},
-             {{.num_replicas = 1}, "replicas: count is 1, so the pointer must not be null"},
-             {{.replicas = nowhere, .num_replicas = -1}, "replicas: count is -1"},
-             {{.replicas = nowhere, .num_replicas = 1}, "replicas contains rank -1"},
-             {{.replicas = nowhere + 1, .num_replicas = 1}, "replicas contains rank"}};
+  } bad[] = {
+      {{.cost = -1}, "cost is -1"},
+      {{.annotations = &no_text, .num_annotations = 1}, "its text is null"},
+      {{.annotations = &no_kind, .num_annotations = 1}, "kind is 7"},
+      {{.num_annotations = 1}, "annotations: count is 1, but the pointer to the array is null"},
+      {{.num_replicas = 1}, "replicas: count is 1, but the pointer to the array is null"},
+      {{.replicas = nowhere, .num_replicas = -1}, "replicas: count is -1"},
+      {{.replicas = nowhere, .num_replicas = 1}, "replicas contains rank -1"},
+      {{.replicas = nowhere + 1, .num_replicas = 1}, "replicas contains rank"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
     refuses(poise_tasks_submit(tasks, where, NULL, 0, &bad[i].with), bad[i].text);
   refuses(poise_tasks_submit(tasks, where, NULL, 1, NULL),
-          "items: count is 1, so the pointer must not be null");
+          "items: count is 1, but the pointer to the array is null");
   refuses(poise_tasks_submit(tasks, where, &item, -1, NULL), "items: count is -1");
   refuses(poise_tasks_submit(tasks, where, &item, 1, NULL), "mode is 7");
   refuses(poise_tasks_submit(tasks, 999, NULL, 0, NULL), "function id 999 is not registered");

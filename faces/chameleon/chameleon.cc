@@ -65,8 +65,8 @@ struct Travelling {
 thread_local face::Met running_here;
 
 /// Returns the arguments with which a task's code is called. `items` are the task's items except
-/// the first, which holds `travelling`. The argument for a literal is its value; that for other
-/// data is their address on this rank.
+/// the first, which holds `travelling`. The argument for a literal is its value; the argument for
+/// other data is the address of the data on this rank.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
@@ -489,7 +489,8 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
   });
 }
 
-// Poise finds a task's code by its address; the values set here are only reported to tools.
+// Stores two values that are only reported to tools. Poise does not need them, because it finds the
+// code of a task by the code's address.
 void chameleon_set_img_idx_offset(cham_migratable_task_t* task, int32_t img_idx,
                                   ptrdiff_t entry_image_offset) {
   if (!task) return;

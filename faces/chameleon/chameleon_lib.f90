@@ -69,7 +69,7 @@ contains
     type(c_funptr), value :: entry  ! by value: faces/fortran/poise_tasks.f90 says why
     integer(c_int), intent(in) :: nargs
     type(map_entry), pointer, dimension(:), intent(in) :: args
-    type(map_entry), target :: copies(max(nargs, 1))  ! contiguous, even if args is a strided array section
+    type(map_entry), target :: copies(max(nargs, 1))  ! a contiguous copy, because args may be a strided array section
     if (nargs > 0) copies(:nargs) = args(lbound(args, 1):lbound(args, 1) + nargs - 1)
     chameleon_create_task = chameleon_create_task_fortran(entry, nargs, c_loc(copies))
   end function

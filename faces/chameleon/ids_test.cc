@@ -21,7 +21,7 @@ TEST(Ids, task_ids_of_different_ranks_never_collide) {
   EXPECT_GT(*seen.begin(), 0);
 }
 
-TEST(Ids, an_id_is_recognised_as_valid_only_after_it_was_assigned) {
+TEST(Ids, recognises_exactly_the_ids_that_it_has_assigned) {
   Ids ids(1, 4);
   const int first = ids.next(kNoneInUse).value(), second = ids.next(kNoneInUse).value();
   EXPECT_TRUE(ids.was_given(first) && ids.was_given(second));

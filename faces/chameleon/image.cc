@@ -67,7 +67,7 @@ std::vector<Image> loaded_images() {
 
 CodeAddress address_of(void* code) {
   const auto address = reinterpret_cast<std::uint64_t>(code);
-  thread_local std::vector<Image> images;  // read again if no image contains the address
+  thread_local std::vector<Image> images;  // if none contains the address, all are read again
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (const Image& image : images)
       for (const auto& [begin, end] : image.segments)
@@ -85,8 +85,8 @@ void* code_at(const CodeAddress& address) {
     images = loaded_images();
   }
   fail(
-      "a task's code is in a program or library that this rank has not loaded; run the same build "
-      "on all ranks");
+      "this rank has not loaded the program or library that contains the code of a task; run the "
+      "same build on all ranks");
 }
 
 }  // namespace poise::chameleon

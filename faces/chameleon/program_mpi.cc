@@ -41,11 +41,11 @@ void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 void nothing() { pause(), ++ran_nothing; }
 void null_pointer(double* x) {
   pause(), ++ran_null;
-  if (x) throw std::runtime_error("a null argument did not arrive as null");
+  if (x) throw std::runtime_error("the task got a non-null pointer for a null argument");
 }
 void empty(double* x) {
   pause(), ++ran_empty;
-  if (!x) throw std::runtime_error("an argument of zero bytes arrived as null");
+  if (!x) throw std::runtime_error("the task got a null pointer for an argument of 0 bytes");
 }
 void fails(int) {
   pause(), ++ran_failing;
@@ -53,7 +53,8 @@ void fails(int) {
 }
 void finished(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
 void refuses_to_hear(void*) {
-  throw std::runtime_error("this callback throws on purpose; the runtime must ignore that");
+  throw std::runtime_error(
+      "this callback throws on purpose; the runtime must ignore this exception");
 }
 void many(char* a0, char* a1, char* a2, char* a3, char* a4, char* a5, char* a6, char* a7,
           char* sum) {

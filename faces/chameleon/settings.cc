@@ -13,9 +13,9 @@ namespace poise::chameleon {
 
 namespace {
 
-// What happens if the value of a variable exceeds the maximum of its setting. Either the maximum is
-// used instead, or the threshold for lending is never reached, so that no task runs on another
-// rank.
+// What happens if the value of a variable exceeds the maximum of its setting. as_the_maximum: the
+// maximum is used instead. never: the threshold for lending counts as never reached, so no task
+// runs on another rank.
 enum class Beyond { as_the_maximum, never };
 
 struct Threshold {

@@ -72,9 +72,8 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
   if (num_local > 1) tasks_per_rank[num_ranks - 1] = 2;
 }
 
-// Checks the task ids that the runtime passes. Every rank has created tasks. If ids were not unique
-// over all ranks, get_task_data() would find a task of this rank for the id of a task of another
-// rank.
+// Checks the task ids that the runtime passes. Every rank has created tasks. If two ranks used
+// the same id, get_task_data() could return a task of this rank for the id of another rank's task.
 int32_t determine_load(TYPE_TASK_ID* ids_local, int32_t num_local, TYPE_TASK_ID*,
                        int32_t num_replicated, TYPE_TASK_ID* ids_stolen, int32_t num_stolen,
                        TYPE_TASK_ID*, int32_t) {
@@ -228,7 +227,7 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
     on(cham_t_callback_determine_local_load, determine_load);
   }
   if (mode == Mode::tasks) {
-    // The runtime must ignore select_numbers: select_tasks also decides how many tasks move.
+    // The runtime must ignore select_numbers, because select_tasks decides how many tasks move.
     on(cham_t_callback_select_num_tasks_to_offload, select_numbers);
     on(cham_t_callback_select_tasks_for_migration, select_tasks);
   }

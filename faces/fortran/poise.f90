@@ -199,7 +199,7 @@ module poise
   character(:), allocatable :: own_error
   !$omp threadprivate(own_error)
 
-  ! Numbers of messages may need 64 bits.
+  ! Checks the size of an array. The expected size has 32 bits or, for arrays of messages, 64 bits.
   interface wrong_size
     module procedure wrong_size_32, wrong_size_64
   end interface
@@ -376,7 +376,7 @@ contains
     if (present(neighbour_ranks)) then
       if (size(neighbour_ranks, kind=int64) > 0) own%neighbour_ranks = c_loc(neighbour_ranks)
     end if
-    if (wrong /= 0) own = own_tasks_c(num_tasks=1)  ! one task without arrays: the library reports an error on all ranks
+    if (wrong /= 0) own = own_tasks_c(num_tasks=1)  ! invalid (a task without arrays), so all ranks get an error
     allocate (to(size(global_ids)))
     leaving = c_null_ptr
     coming = c_null_ptr
@@ -498,8 +498,8 @@ contains
     status = kWrongSize
   end function
 
-  ! Checks an array that needs an entry for each task, and `more` entries. If the workload was freed or never created, any
-  ! size is right here, because the library then says that the workload is null.
+  ! Checks an array that must have an entry for each task, and `more` further entries. If the workload was freed or
+  ! never created, any size is accepted here, because the library then reports that the workload is null.
   integer function wrong_per_task(found, workload, name, more) result(status)
     integer, intent(in) :: found
     class(poise_workload), intent(in) :: workload

@@ -136,8 +136,8 @@ contains
   ! Registers a subroutine under a name. Must be called on every rank before a context is created.
   integer function poise_tasks_register(name, subroutine_address, id) result(status)
     character(*), intent(in) :: name
-    ! By value, because gfortran stores a c_funloc() passed by reference in read-only data, and some linkers refuse the
-    ! relocation that this needs.
+    ! The address is passed by value. If it were passed by reference, gfortran would store the result of c_funloc() in
+    ! read-only data, and some linkers refuse the relocation that this needs.
     type(c_funptr), value :: subroutine_address
     integer(c_int), intent(out) :: id
     status = register_c(trim(name) // c_null_char, subroutine_address, id)

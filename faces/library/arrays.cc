@@ -15,7 +15,9 @@ std::int64_t as_written(std::uint32_t index) {
 
 // The first loop has no branch, so compilers vectorise it and checking a valid array is cheap.
 void check_seconds(std::span<const double> seconds, const char* name) {
-  constexpr double kMost = 1e15;  // of all loads together, so that a double stores whole seconds
+  // The sum of all loads must not exceed kMost, either. A double holds whole numbers of seconds up
+  // to kMost exactly.
+  constexpr double kMost = 1e15;
   bool are_valid = true;
   for (const double s : seconds) are_valid &= s >= 0 && s <= kMost;
   for (std::size_t i = 0; !are_valid && i < seconds.size(); ++i)
@@ -24,7 +26,9 @@ void check_seconds(std::span<const double> seconds, const char* name) {
 }
 
 void check_counted(std::span<const std::uint64_t> numbers, const char* name, std::size_t first) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  // of all together: exact in a double
+  // The sum of all entries must not exceed kMost, either. A double holds whole numbers up to kMost
+  // exactly.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
   std::uint64_t bits = 0;
   for (const std::uint64_t number : numbers) bits |= number;
   for (std::size_t i = 0; bits > kMost && i < numbers.size(); ++i)

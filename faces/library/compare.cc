@@ -193,8 +193,8 @@ int poise_simulate(const poise_machine* machine, const poise_trace* trace, const
     const auto contenders = poise::library::contenders_of(strategies, own, num_own);
     if (!std::isfinite(decision_s))
       poise::fail(
-          "decision_s is {}; it must be finite; a negative number means that the time of each "
-          "decision is measured",
+          "decision_s is {}; give a finite number of seconds per decision, or a finite negative "
+          "number to measure the time of each decision",
           decision_s);
     poise::ReplayPlan plan{.steps = steps, .every = every};
     plan.seed = seed;

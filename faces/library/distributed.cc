@@ -25,7 +25,7 @@ std::span<const T> optional_array(const T* data, std::uint64_t size) {
 poise::OwnTasks own_tasks(const poise_own_tasks& own) {
   const std::uint64_t n = poise::library::checked_count(own.num_tasks, "num_tasks");
   if (n > 0 && own.indptr == nullptr && own.neighbours != nullptr)
-    poise::fail("indptr is null, but neighbours is not; messages need both");
+    poise::fail("indptr is null, but neighbours is not null; give both arrays, or neither");
   const auto indptr = optional_array(own.indptr, n + 1);
   const std::uint64_t edges = indptr.empty() ? 0
                                              : poise::library::checked_num_messages(

@@ -44,7 +44,7 @@ void spoil(OwnArrays& own, Random& random) {
     case 0: any(own.load_s) = random.below(2) == 0 ? -1 : std::nan(""); break;
     case 1: any(own.bytes) = ~std::uint64_t{0}; break;
     case 2: any(own.first) = random.below(8); break;
-    case 3: any(own.to) = random.below(1000); break;  // most likely the id of no task
+    case 3: any(own.to) = random.below(1000); break;  // most likely, no task has this id
     case 4: any(own.to_rank) = random.below(9); break;
     case 5: any(own.ids) = id_of(random.below(9)); break;  // perhaps another task's
     case 6: any(own.counts) = std::uint64_t{1} << random.below(64); break;
@@ -106,9 +106,9 @@ TEST(DistributedInC, all_ranks_get_the_same_error_code_if_a_communication_call_f
   EXPECT_EQ(plan_in_c(counting, machine.get(), own, false)[2].code, POISE_OK);
   const std::uint64_t calls = counting.calls(2);
   EXPECT_GT(calls, 10);
-  // Makes each communication call of rank 2 fail in turn, except the last one. By the last call the
-  // ranks tell each other that no call has failed. If the last call fails on one rank, the other
-  // ranks may already have their plan.
+  // In each run, another communication call of rank 2 fails. The last call is left out: by it the
+  // ranks tell each other that no call has failed, so if it fails on one rank, the other ranks may
+  // already have their plans.
   for (std::uint64_t call = 0; call + 1 < calls; ++call) {
     SCOPED_TRACE(call);
     SimulatedRanks simulated(6);
@@ -130,7 +130,7 @@ TEST(DistributedInC, all_ranks_get_the_same_result_code_even_if_input_arrays_are
     Random random(seed);
     std::vector<OwnArrays> own = arrays(seed);
     for (std::uint32_t i = random.below(3); i > 0; --i) spoil(own[random.below(6)], random);
-    for (OwnArrays& rank : own) {  // makes arrays as long as the library assumes
+    for (OwnArrays& rank : own) {  // gives each array the length that the library assumes
       const std::size_t n = std::max(rank.ids.size(), rank.load_s.size());
       rank.ids.resize(n), rank.load_s.resize(n), rank.bytes.resize(n), rank.pinned.resize(n);
       rank.first.resize(n + 1, rank.first.back());

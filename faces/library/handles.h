@@ -39,7 +39,7 @@ class Kind {
 
  private:
   std::uint64_t number_ = number;
-  mutable Users users_ = 0;  // calls that use the handle; always 0 without assertions
+  mutable Users users_ = 0;  // number of calls that use the handle; 0 without assertions
 };
 
 /// Thrown when a callback of the caller requests to stop.
@@ -64,8 +64,8 @@ int guarded(const char* function, const Body& body) noexcept {
 }
 
 /// Returns the object behind a handle. `Handle` is const unless the call changes the object. Throws
-/// Error if the handle is invalid. Builds with assertions also throw Error if this call and another
-/// one use the object at the same time, and one of them changes it.
+/// Error if the handle is invalid. Builds with assertions also throw Error if another call uses the
+/// object at the same time, and at least one of the two calls changes the object.
 template <typename Handle>
 Handle& checked(Handle* handle, const char* name) {
   if (handle == nullptr) fail("{} is null", name);
@@ -73,7 +73,10 @@ Handle& checked(Handle* handle, const char* name) {
     fail("{} is a handle of another type or of a destroyed object; pass a valid handle", name);
 #if POISE_ASSERTIONS >= 1
   if (!handle->kind.begin_use(!std::is_const_v<Handle>))
-    fail("{} is in use by another call; it may be changed only while no other call uses it", name);
+    fail(
+        "{} is in use by another call, and one of the two calls changes {}; make the calls one "
+        "after the other",
+        name, name);
 #endif
   return *handle;
 }
@@ -97,7 +100,7 @@ T& required(T* pointer, const char* name) {
 struct poise_machine {
   poise::library::Kind<0x706f6973656d6163> kind;
   poise::Machine machine;
-  std::string json;  // for poise_machine_json(); empty until it is called, and after a change
+  std::string json;  // set by poise_machine_json(), cleared by changes of the machine
 };
 
 struct poise_workload {

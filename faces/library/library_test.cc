@@ -129,7 +129,7 @@ TEST(Library, gives_the_same_decisions_and_metrics_as_the_cpp_interface) {
   EXPECT_GE(tried, fewer_if_sanitized(20));
 }
 
-TEST(Library, sets_a_cost_even_if_the_machine_has_no_value_for_it) {
+TEST(Library, a_cost_that_the_machine_does_not_specify_can_be_set) {
   Handles handles;
   ASSERT_EQ(poise_machine_create("node:2 core:2", &handles.machine), POISE_OK);
   for (const char* name : {"shared_network_bytes_per_s", "card_s_per_message"}) {
@@ -243,7 +243,8 @@ TEST(Library, an_error_names_the_index_of_a_number_above_its_limit) {
                  "num_messages is 18446744073709551615; it must be at most 2^40");
 }
 
-TEST(Library, speeds_of_kinds_of_work_are_refused_if_the_machine_has_other_places) {
+TEST(Library,
+     speeds_per_kind_of_work_are_refused_if_they_are_for_more_places_than_the_machine_has) {
   const double load_s[] = {1, 1}, kinds_s[] = {1, 1, 1, 1}, speeds[] = {1, 1, 1, 1, 1, 1};
   std::uint32_t places[2];
   Handles handles;
@@ -253,8 +254,8 @@ TEST(Library, speeds_of_kinds_of_work_are_refused_if_the_machine_has_other_place
   EXPECT_EQ(poise_plan(handles.machine, handles.workload, nullptr, "poise", 0, places),
             POISE_BAD_INPUT);
   EXPECT_THAT(poise_last_error(),
-              testing::HasSubstr("there are 6 speeds; 2 places and 2 subphases or kinds of work "
-                                 "need 4"));
+              testing::HasSubstr("there are 6 speeds, but there must be 4: one for each of the 2 "
+                                 "places and each of the 2 subphases or kinds of work"));
 }
 
 TEST(Library, all_columns_of_a_workload_are_returned_as_arrays) {
@@ -439,7 +440,7 @@ int use_meanwhile(void* argument, std::uint64_t, std::uint64_t, const char*) {
   return 0;
 }
 
-TEST(Library, builds_with_assertions_refuse_to_change_a_handle_that_another_call_is_using) {
+TEST(Library, in_builds_with_assertions_a_handle_in_use_by_another_call_cannot_be_changed) {
   const double load_s[] = {1, 2, 3};
   const std::uint64_t sizes[] = {1, 2, 3};
   Handles handles;

@@ -78,7 +78,7 @@ int poise_machine_json(poise_machine* machine, const char** text) {
   return guarded(__func__, [&] {
     const char*& result = required(text, "text");
     poise_machine& handle = checked(machine, "machine");
-    // Texts of earlier calls stay valid.
+    // The text is made only once, so that pointers returned by earlier calls stay valid.
     if (handle.json.empty()) handle.json = poise::machine_to_json(handle.machine);
     result = handle.json.c_str();
   });

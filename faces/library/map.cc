@@ -20,8 +20,8 @@ int poise_map(const poise_machine* machine, const poise_workload* workload, cons
                                       poise::distance_named(&required(distance, "distance"))};
     if (ranks_per_place == 0 || cores_per_rank == 0 || (ranks_per_place > 1 && cores_per_rank > 1))
       fail(
-          "ranks_per_place is {} and cores_per_rank is {}; both must be at least 1, and at "
-          "least one of them must be 1",
+          "ranks_per_place is {} and cores_per_rank is {}; one of them must be 1, and the other "
+          "must be at least 1",
           ranks_per_place, cores_per_rank);
     options.shape = {.cores_per_rank = cores_per_rank, .ranks_per_place = ranks_per_place};
     options.effort.seed = seed;

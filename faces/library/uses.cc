@@ -19,7 +19,7 @@ thread_local std::vector<Use> uses;
 }  // namespace
 
 bool begin_use(Users& users, bool changes) {
-  uses.reserve(uses.size() + 1);  // nothing may throw once the use is counted
+  uses.reserve(uses.size() + 1);  // so that push_back() below cannot throw
   int now = users.load();
   do {
     if (now < 0 || (changes && now > 0)) return false;

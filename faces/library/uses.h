@@ -15,7 +15,8 @@ namespace poise::library {
 using Users = std::atomic<int>;
 
 /// Counts the current call among the users of a handle until the call ends. Returns false if
-/// another call uses the handle at the moment, and that call or this one `changes` it.
+/// another call uses the handle at the moment, and at least one of the two calls changes it.
+/// `changes` says whether the current call changes the handle.
 bool begin_use(Users& users, bool changes);
 
 /// A call of the C interface. When it ends, it stops using its handles. A callback may make further

@@ -66,8 +66,8 @@ void add_literal(Call& call, void* value, std::int64_t bytes, std::int64_t type)
 }
 
 /// True if the range consists of eight bytes that the region reads and that hold an address. Clang
-/// 16 and 19 map a pointer that is a member of a structure as such a range if `is_device_ptr` names
-/// the member. All versions of clang do so if no clause names the member.
+/// maps a pointer that is a member of a structure as such a range: all versions do if no clause
+/// names the member, and clang 16 and 19 also do if `is_device_ptr` names it.
 bool brings_address(Range range, std::int64_t type) {
   void* value = nullptr;
   if (!range.begin || range.bytes != sizeof value) return false;
@@ -76,9 +76,9 @@ bool brings_address(Range range, std::int64_t type) {
   return is_address(value);
 }
 
-/// Checks whether the region might follow a pointer to memory that `call` does not list, and if so,
-/// records that the region may access any memory. Such a pointer may be stored in `range`, or be an
-/// argument of the region that points to memory which no directive maps.
+/// Records that the region may access any memory, if the region might follow a pointer to memory
+/// that `call` does not list. The pointer is either stored in `range`, or an argument of the region
+/// that points to memory which no directive maps.
 void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
   if (range.begin && range.bytes == 0)
     reach_anywhere(call, "memory is used that is mapped nowhere");

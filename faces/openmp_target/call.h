@@ -14,7 +14,7 @@ namespace poise::openmp_target {
 /// parameter.
 struct Parameter {
   chameleon_map_data_entry_t entry;
-  std::ptrdiff_t offset = 0;  // the region gets the address this many bytes into the data
+  std::ptrdiff_t offset = 0;  // the region gets the address of the data plus this many bytes
 };
 
 struct Call {

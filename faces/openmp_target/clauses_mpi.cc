@@ -279,8 +279,8 @@ void presence() {
   check(!omp_target_is_present(cells, 0), "what is no longer held is not");
 }
 
-// In each of these tests, a clause must end the program, or print a message and have no other
-// effect.
+// Each of the following functions tests a clause. The clause must end the program, or do nothing
+// but print a message.
 
 void absence() {
   int cells[10] = {};

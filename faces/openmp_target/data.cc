@@ -39,8 +39,8 @@ Items items_of(std::int32_t count, void** bases, void** pointers, const std::int
   return items;
 }
 
-/// Calls for_range for each piece of memory, and for_pointer for each pointer, that `target data`
-/// names.
+/// Calls for_range for each piece of memory that `target data` names, and for_pointer for each
+/// pointer that it names.
 template <typename ForRange, typename ForPointer>
 void change_held(const Items& items, ForRange for_range, ForPointer for_pointer) {
   for (const Item& item : items) {

@@ -163,7 +163,7 @@ int main(int argc, char** argv) {
   check(chameleon_init() == CHAM_SUCCESS, "chameleon_init succeeds");
   at_once();
   int counts[2] = {};
-  // In a short round, other ranks may be too late to run a region, but not in all 50 rounds.
+  // Other ranks may be too late to run a region in one short round, but not in all 50 rounds.
   for (int round = 0; round < 50 && counts[0] == 0 && (round == 0 || size > 1); ++round) {
     counts[0] = products(rank == 0 ? 200 : 0, 20);
     MPI_Bcast(counts, 1, MPI_INT, 0, MPI_COMM_WORLD);

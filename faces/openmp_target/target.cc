@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Replaces libomptarget: regions of `#pragma omp target` become tasks that other ranks may run.
-// Entry points return 0 if the region was accepted, and 1 if the caller must run it itself.
+// An entry point returns 0 if it accepts the region, and 1 if the caller must run the region.
 #include <chameleon.h>
 #include <cstdlib>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conjugate gradients for the five-point stencil on a square grid. OpenMP threads synchronize five
-// times per iteration of about a millisecond, so the program is a benchmark of the thread
-// balancer (`poise juggle`) with short phases.
+// Conjugate gradients for the five-point stencil on a square grid. An iteration takes about a
+// millisecond, in which OpenMP threads synchronize five times. So the program is a benchmark of the
+// thread balancer (`poise juggle`) with short phases.
 //
 // Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952.
 #include <algorithm>

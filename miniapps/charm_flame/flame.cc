@@ -176,7 +176,7 @@ class Block : public CBase_Block {
     return total;
   }
 
-  /// Contributes to the results. Integer sums do not depend on the order of the contributions.
+  /// Contributes to the results. Counts are integers, so their sums are the same in any order.
   void report() {
     double sums[] = {before, sum()};
     contribute(sizeof sums, sums, CkReduction::sum_double,

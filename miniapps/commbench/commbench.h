@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Irregular communication, like Charm++'s commBench: a few objects have many partners and most have
-// few; message sizes range from a few bytes to many kilobytes, and partners change with time.
-// Sender and receiver both count and hash every message, so the check proves that each message
-// arrives exactly once, in the step after it was sent.
+// Irregular communication, like Charm++'s commBench. A few objects have many partners, most have
+// few. Messages have a few bytes to many kilobytes. Partners change with time. Sender and receiver
+// count and hash every message, so the check proves that each message arrives exactly once, in the
+// step after it was sent.
 #pragma once
 
 #include <vector>

@@ -72,7 +72,7 @@ struct Block {
       for (std::size_t p = at(row, 1); p <= at(row, n); ++p)
         next[p] =
             0.25 * ((values[p - 1] + values[p + 1]) + (values[p - n - 2] + values[p + n + 2]));
-    /// Both arrays contain the hot edge, so they may be swapped; messages renew all other ghost
+    /// The arrays may be swapped: both contain the hot edge, and messages renew all other ghost
     /// points.
     std::swap(values, next);
   }

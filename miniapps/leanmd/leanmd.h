@@ -59,7 +59,7 @@ struct Cell {
   ObjectId id = 0;
   std::uint32_t phase = 0;
   std::vector<Atom> atoms;
-  double kinetic = 0, potential = 0;  // potential: a pair of atoms counts in only one cell
+  double kinetic = 0, potential = 0;  // only one cell counts the potential of a pair of atoms
   double first_energy = 0;            // kinetic and potential energy at the start
   bool has_first = false;
 
@@ -137,7 +137,7 @@ struct Cell {
 
 struct Compute {
   Grid grid;
-  ObjectId first = 0, second = 0;  // ids of both cells; equal: pairs of atoms of one cell
+  ObjectId first = 0, second = 0;  // ids of the two cells; the same id twice for a single cell
   std::uint32_t phase = 0;
 
   void step(const Inbox& inbox, Outbox& outbox) {
@@ -286,7 +286,7 @@ struct Program {
            after.first_energy, after.energy);
     for (std::size_t a = 0; a < 3; ++a)
       if (std::fabs(after.momentum[a] - before.momentum[a]) > 1e-9 * std::fabs(after.energy))
-        fail("the total momentum must be constant, but changed by over 1e-9 times the energy");
+        fail("the total momentum changed by more than the tolerance, 1e-9 times the energy");
   }
 };
 

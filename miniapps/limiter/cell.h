@@ -107,7 +107,7 @@ inline State part_flux_between(const Side& lower, const Side& upper, double step
 
 struct Cell {
   Values values{};  // at the nodes
-  Values inner{};   // [j]: flux * slope of basis polynomial j, integrated over cell and step
+  Values inner{};   // [j]: integral of flux * slope of basis polynomial j over cell and step
   Parts parts{};
   std::array<Side, 2> side;
   std::array<State, 2> tried{};  // fluxes of the candidate step at both ends of the cell
@@ -209,8 +209,8 @@ struct Cell {
     has_parts = false;
   }
 
-  /// True if density and energy stay, up to a tolerance, within the previous extremes of this cell
-  /// and its neighbours, and density and pressure are positive.
+  /// True if density and pressure are positive, and density and energy stay within the previous
+  /// extremes of this cell and its neighbours, up to a tolerance.
   bool is_credible(const Side& below, const Side& above) const {
     for (std::size_t s = 0; s < kParts; ++s) {
       const State now = average(s);

@@ -49,7 +49,7 @@ struct Piece {
   std::uint64_t now = 0;  // step number; even: predicts the flow, odd: computes candidate states
   std::uint64_t iterations = 0, refusals = 0;
   std::vector<Cell> cells;
-  std::array<Side, 2> beyond;  // at both ends: the neighbouring piece's adjacent cell
+  std::array<Side, 2> beyond;  // the adjacent cells of the two neighbouring pieces
 
   Piece() = default;
   Piece(ObjectId of, const Settings& in) : settings(in), id(of), cells(in.cells) {

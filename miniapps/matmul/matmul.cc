@@ -39,7 +39,7 @@ struct Product {
       b[i] = i % 5 - 2.0;
     }
   }
-  /// Checks c x = a (b x) for x = (1, 2, 3, ...). Exact, because all numbers are small integers.
+  /// Checks c x = a (b x) for x = (1, 2, 3, ...), exactly, as all numbers are small integers.
   bool right(int n) const {
     const std::size_t size = n;
     const auto times = [&](const std::vector<double>& m, const std::vector<double>& x) {
@@ -63,8 +63,8 @@ struct Wanted {
   bool summary = false, openmp = false, versus_openmp = false, random = false;
 };
 
-/// Computes all products: as tasks that ranks may offload to each other, or, for comparison, each
-/// rank's products on its own OpenMP threads.
+/// Computes all products as tasks, which ranks may offload to each other. With `openmp`, for
+/// comparison, each rank computes its own products with OpenMP threads instead.
 void compute(tasks::Context& context, const Wanted& wanted, bool openmp,
              std::span<Product> products) {
   if (!openmp) {

@@ -78,8 +78,8 @@ struct Group : Box {
   }
 };
 
-/// Adds the gravity of `group` to the fields at the particles of `on`. If it looks small (angle
-/// below theta), it acts as one mass. Otherwise, `on` is halved or, if `on` is a leaf, `group`.
+/// Adds the gravity of `group` to the fields at the particles of `on`. If `group` looks small from
+/// `on` (angle below theta), it acts as one mass. Else divides `on` or, if `on` is a leaf, `group`.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)
@@ -134,7 +134,7 @@ struct Piece {
     outbox.send_to_all(all, targets);
   }
 
-  /// Replies with the piece's gravity at the received positions or, if far from them, its centre.
+  /// Replies with the piece's gravity at the received positions. A far piece sends only its centre.
   void attract(const Inbox& inbox, Outbox& outbox) const {
     const std::vector<Vector> own = active(0);
     const Group tree(own);
@@ -174,7 +174,7 @@ struct Piece {
     if (all_are_active) arrange(particles);
   }
 
-  /// Ends a particle's time step by half a kick, and begins the next by another half (leapfrog).
+  /// Leapfrog: a half kick ends the time step of a particle, another half kick begins the next.
   void kick(Particle& particle, const Field& field, std::uint64_t time) {
     const Vector acceleration = settings.mass() * field.acceleration;
     const auto half_step = [&] { return std::ldexp(0.5 * kMaxStep, -particle.rung); };
@@ -279,7 +279,7 @@ struct Program : Settings {
   double checksum(const Sums& sums) const { return sums.at[0] + sums.at[1] + sums.at[2]; }
   void check(const Sums& before, const Sums& after) const {
     const double forces = after.force_error / pieces;
-    const double momentum = length(after.momentum - before.momentum);  // mass and speeds are near 1
+    const double momentum = length(after.momentum - before.momentum);  // an absolute error
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);

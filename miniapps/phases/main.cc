@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that compute and wait at a barrier, phase after phase: the thread balancer's benchmark.
+// A benchmark of the thread balancer: threads compute and wait at a barrier, phase after phase.
 //
 // The micro-benchmark of Hofmeyr et al., "Juggle", HPDC 2011, section 4.1: no memory, no I/O, the
 // same work for each thread. Work is measured in CPU time, so other programs on the machine
-// lengthen the run but do not change the work. With --memory-kib, each thread instead makes a fixed
-// number of passes over memory of its own in each phase. A calibration at the start determines how
-// many passes take as long as a phase. Cache misses after a migration to another CPU then lengthen
+// lengthen the run but do not change the work. With --memory-kib, the work is a fixed number of
+// passes over memory of the thread's own. A calibration at the start determines how many passes
+// take as long as a phase. With this option, cache misses after a migration to another CPU lengthen
 // the run.
 #include <algorithm>
 #include <atomic>

@@ -97,7 +97,7 @@ struct Block {
   template <typename Visit>
   void for_each_point(Visit visit) const {
     const std::uint64_t n = grid.points;
-    std::array<std::vector<double>, 9> sines;  // sine factors of the source, by mode and axis
+    std::array<std::vector<double>, 9> sines;  // [3 * m + a]: sine factors of mode m on axis a
     for (std::size_t s = 0; s < sines.size(); ++s)
       for (std::uint64_t i = 0; i < n; ++i)
         sines[s].push_back(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A field on a four-dimensional torus in blocks, as in lattice QCD: every point relaxes towards its
-// eight neighbours, then a local reaction is integrated, with shorter time steps where it is stiff.
-// So some blocks are heavier than others. The result does not depend on the placement.
+// A field on a four-dimensional torus in blocks, as in lattice QCD. Every point relaxes towards its
+// eight neighbours; then a local reaction is integrated. Where the reaction is stiff, this takes
+// more time steps, so some blocks are heavier. The result does not depend on the placement.
 #pragma once
 
 #include <array>

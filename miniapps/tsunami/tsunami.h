@@ -178,7 +178,7 @@ struct Patch {
 
   void step(const Inbox& inbox, Outbox& outbox) {
     std::array<std::vector<Cell>, 4> beyond;
-    for (std::uint32_t side = 0; side < 4; ++side) {  // beyond a coast, momentum is mirrored
+    for (std::uint32_t side = 0; side < 4; ++side) {  // assumes a coast, which mirrors momentum
       beyond[side] = edge(side);
       for (Cell& cell : beyond[side]) cell.momentum[side / 2] *= -1;
     }
@@ -251,7 +251,7 @@ struct Patch {
 
 struct Sum {
   double water = 0;   // average height of the water in m
-  double energy = 0;  // average, minus the energy of the ocean at rest
+  double energy = 0;  // average energy, minus that of the ocean at rest
   double num_cells = 0;
   double speed = 0;  // the highest speed in m/s
   Sum& operator+=(const Sum& other) {

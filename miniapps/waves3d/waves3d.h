@@ -18,7 +18,7 @@
 namespace poise::miniapps::waves3d {
 
 constexpr double kTimeStep = 0.5;         // stable below 1/√3
-constexpr double kReflection = 9.210340;  // -ln(R); layers reflect R = 1e-4 of the amplitude
+constexpr double kReflection = 9.210340;  // -ln(R), where layers reflect R = 1e-4 of an amplitude
 
 struct Grid {
   std::uint32_t blocks = 6;   // per axis
@@ -51,7 +51,7 @@ struct Block {
   // pressures.
   std::uint64_t now = 0, last = 0;
   std::vector<double> pressure;
-  // `part`: the three parts of the pressure; empty unless the block touches an absorbing layer.
+  // `part` has the parts of the pressure if the block touches an absorbing layer, else is empty.
   std::array<std::vector<double>, 3> velocity, part;
   double first_energy = 0, energy = 0;
   // work_out() computes the members below from those above.
@@ -286,7 +286,7 @@ struct Program {
     if (grid.layer == 0 && !(std::fabs(change) < 1e-10))
       fail("the relative change of the energy is {:.1e}; it must be below 1e-10", change);
     if (!(change < 1e-10))
-      fail("the relative growth of the energy is {:.1e}; rounding explains at most 1e-10", change);
+      fail("the relative growth of the energy is {:.1e}; rounding causes at most 1e-10", change);
   }
 };
 

@@ -8,9 +8,9 @@
 namespace poise {
 
 /// Returns the eigenvalues in ascending order. `matrix` holds size * size numbers, row by row. Each
-/// result is at most the true eigenvalue, and lies below it by no more than about 1e-14 * size *
-/// norm, a margin for rounding errors; so sums of results are valid lower bounds. Reduces the
-/// matrix to tridiagonal form (Householder), then bisects by Sturm's count. O(size^3).
+/// result is lower than the true eigenvalue by a margin for rounding errors, about 1e-14 * size *
+/// norm at most. So sums of results are valid lower bounds. Reduces the matrix to tridiagonal form
+/// (Householder), then bisects by Sturm's count. O(size^3).
 std::vector<double> eigenvalues_from_below(std::vector<double> matrix, std::size_t size);
 
 }  // namespace poise

@@ -29,7 +29,8 @@ TEST(Eigenvalues, computed_eigenvalues_of_a_path_graph_laplacian_never_exceed_th
   }
 }
 
-TEST(Eigenvalues, eigenvalues_add_up_to_the_trace_and_their_squares_to_the_squared_norm) {
+TEST(Eigenvalues,
+     the_sum_of_eigenvalues_is_the_trace_and_the_sum_of_their_squares_is_the_squared_norm) {
   constexpr std::size_t kSize = 30;
   Random random(7);
   std::vector<double> matrix(kSize * kSize);
@@ -100,7 +101,7 @@ TEST(Eigenvalues, agree_with_the_method_of_jacobi_on_random_matrices_that_may_ha
 }
 
 TEST(Eigenvalues,
-     are_the_diagonal_entries_minus_at_most_a_rounding_error_if_the_matrix_is_diagonal) {
+     of_a_diagonal_matrix_never_exceed_its_diagonal_entries_and_differ_only_by_rounding) {
   const std::vector<double> values = eigenvalues_from_below({5, 0, 0, 0, -7, 0, 0, 0, 2}, 3);
   const double expected[] = {-7, 2, 5};
   for (std::size_t k = 0; k < 3; ++k) {

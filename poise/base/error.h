@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The library's exceptions: Error for bad input, SystemError if the system fails. Each explains
-// itself in one line that a user can act on.
+// The library's exceptions: Error for bad input, SystemError if the system fails. The text of an
+// exception is one line, written for the user.
 #pragma once
 
 #include <exception>

@@ -94,7 +94,7 @@ std::string read_all(int fd, const std::string& path, bool (*accepts)(std::strin
     if (count == 0) return bytes;
     if (bytes.empty() && !S_ISREG(status.st_mode) &&
         !accepts({buffer, static_cast<std::size_t>(count)}))
-      fail("cannot read {}: it does not begin like a file of any format that Poise reads", path);
+      fail("cannot read {}: its first bytes match no file format that Poise reads", path);
     bytes.append(buffer, count);
   }
 }

@@ -7,9 +7,9 @@
 
 namespace poise {
 
-/// Writes bytes to a temporary file in the same folder, then renames it to path. Throws Error
-/// naming the path if a step fails, SystemError if the disk is full or broken; the old file is then
-/// unchanged. A path for which is_written_in_place() holds is written directly.
+/// Writes bytes to a temporary file in the same folder, then renames it to path. If this fails, the
+/// old file is unchanged, and the function throws SystemError if the disk is full or broken, else
+/// Error naming the path. A path for which is_written_in_place() holds is written directly.
 void write_file(const std::string& path, std::string_view bytes);
 
 /// True for a device, a pipe, and the file to which stdout or stderr is redirected: renaming a

@@ -68,7 +68,8 @@ TEST(File, writing_to_a_full_disk_is_a_system_error) {
   EXPECT_NO_THROW(write_file("/dev/null", "x"));
 }
 
-TEST(File, devices_and_pipes_and_the_targets_of_stdout_and_stderr_are_written_in_place) {
+TEST(File,
+     writes_into_devices_and_pipes_and_targets_of_stdout_and_stderr_instead_of_replacing_them) {
   const TestFolder folder;
   write_file(folder.file("x"), "x");
   EXPECT_TRUE(is_written_in_place("/dev/null"));
@@ -100,7 +101,7 @@ TEST(File, text_is_read_from_a_pipe_to_its_end_but_binary_data_is_refused) {
   ::signal(SIGPIPE, SIG_IGN);
   std::thread second_writer([&] { write_file(path, std::string("a\0b", 3)); });
   EXPECT_THAT([&] { read_file(path); },
-              ThrowsMessage<Error>(HasSubstr("it does not begin like a file of any format")));
+              ThrowsMessage<Error>(HasSubstr("its first bytes match no file format")));
   second_writer.join();
   ::signal(SIGPIPE, SIG_DFL);
 }
@@ -111,7 +112,7 @@ TEST(File, the_error_about_a_file_that_cannot_be_read_names_the_file) {
               ThrowsMessage<Error>(HasSubstr("cannot read " + folder.file("none"))));
   EXPECT_THAT([] { read_file(TestFolder().path()); },
               ThrowsMessage<Error>(HasSubstr("it is a directory")));
-  // No memory is mapped at address 0, so reading this file fails.
+  // /proc/self/mem begins with the memory at address 0, which is not mapped, so reading it fails.
   EXPECT_THAT([] { read_file("/proc/self/mem"); },
               ThrowsMessage<Error>(HasSubstr("cannot read /proc/self/mem")));
 }

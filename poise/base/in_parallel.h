@@ -40,8 +40,8 @@ void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Calls left(n) and right(m), which may use n and m threads, with n + m == threads. The two calls
-/// run at the same time; with only one thread, left(1) runs first and then right(1).
+/// Calls left(n) and right(m) at the same time, with n + m == threads. left() may use n threads,
+/// right() m threads. With only one thread, calls first left(1) and then right(1).
 template <typename Left, typename Right>
 void run_both(unsigned threads, const Left& left, const Right& right) {
   in_parallel(2, threads, [&](std::size_t i) {

@@ -35,7 +35,7 @@ TEST(InParallel, an_exception_on_another_thread_reaches_the_caller) {
   EXPECT_THROW(in_parallel(2, 2, work), std::runtime_error);
 }
 
-TEST(InParallel, two_functions_that_run_at_the_same_time_divide_the_threads_between_them) {
+TEST(InParallel, two_functions_that_run_in_parallel_each_get_about_half_of_the_threads) {
   for (const unsigned threads : {1u, 2u, 5u}) {
     unsigned left = 0, right = 0;
     run_both(

@@ -40,9 +40,8 @@ std::uint64_t Random::bits() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
   if (bound <= 1) return 0;
-  // Rejects draws below r = 2^64 mod bound, which would make small results more likely. Computing r
-  // takes a slow division. As r is less than `bound`, a draw of at least `bound` is accepted
-  // without computing r.
+  // Rejects draws below r = 2^64 mod bound, because they would make small results more likely. A
+  // draw of at least `bound` is accepted without the slow computation of r, which is below `bound`.
   for (;;) {
     const std::uint64_t drawn = bits();
     if (drawn >= bound || drawn >= -bound % bound) return drawn % bound;

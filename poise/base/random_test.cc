@@ -54,7 +54,7 @@ TEST(Random, portable_exp_and_log_agree_with_the_standard_library) {
   EXPECT_EQ(portable_exp(0), 1);
 }
 
-TEST(Random, draws_below_a_bound_discard_random_words_that_would_make_small_results_more_likely) {
+TEST(Random, discards_64_bit_random_numbers_that_would_make_small_results_more_likely) {
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
   for (const std::uint64_t bound : {std::uint64_t{2}, std::uint64_t{3}, kHalf - 1, kHalf, kHalf + 1,
                                     kHalf + kHalf / 2, ~std::uint64_t{0}}) {

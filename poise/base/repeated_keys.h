@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A callback for JSON parsers that refuses repeated keys. Only the last of them would count.
+// A callback with which a JSON parser refuses repeated keys. Without the callback, the parser would
+// use the last value of a repeated key.
 #pragma once
 
 #include <nlohmann/json.hpp>

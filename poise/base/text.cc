@@ -38,7 +38,9 @@ std::size_t printable_bytes(std::string_view text) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
     character = character << 6 | (byte(i) & 0x3F);
   }
-  constexpr std::uint32_t kLeast[] = {0xA0, 0x800, 0x10000};  // of 2, 3 and 4 bytes
+  // The smallest accepted characters of 2, 3 and 4 bytes. The first is not 0x80, because U+0080 to
+  // U+009F control terminals.
+  constexpr std::uint32_t kLeast[] = {0xA0, 0x800, 0x10000};
   const bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;
   const bool is_valid =
       first >= 0xC0 && first < 0xF8 && character >= kLeast[size - 2] && character <= 0x10FFFF;
@@ -82,11 +84,11 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text) {
 std::optional<double> parse_duration_s(std::string_view text) {
   struct Unit {
     std::string_view name;
-    double per_s, seconds;  // one of them is 1, so that 100ms is exactly 0.1 s
+    double per_s, seconds;  // the unit is seconds / per_s; one of the two numbers is 1
   };
   constexpr Unit kUnits[] = {{"min", 1, 60},
                              {"h", 1, 3600},
-                             // "s" is last, because the units above it end in it.
+                             // "s" is last, because "ns", "us" and "ms" also end in "s".
                              {"ns", 1e9, 1},
                              {"us", 1e6, 1},
                              {"ms", 1e3, 1},

@@ -87,7 +87,8 @@ TEST(Text, edit_distance_is_the_least_number_of_changed_characters_and_ignores_c
   EXPECT_EQ(edit_distance("@[", "`{"), 2u) << "the neighbours of A and Z are no letters";
 }
 
-TEST(Text, the_nearest_name_differs_in_at_most_2_characters_or_half_of_the_text_if_that_is_more) {
+TEST(Text,
+     the_nearest_name_may_differ_in_2_characters_or_in_half_of_the_characters_of_a_longer_text) {
   const std::string_view names[] = {"greedy", "refine", "reline", "metis_partition"};
   EXPECT_EQ(nearest_name("greedy", names), "greedy");
   EXPECT_EQ(nearest_name("rexine", names), "refine") << "the first of two at the same distance";

@@ -71,9 +71,8 @@ constexpr std::string_view kFile = "a file that can be written",
                            kTime = "a time such as 2s or 100ms", kNumber = "a number of at least 0";
 
 constexpr Variable kBefore[] = {
-    // The objects runtime applies its variables in this order. POISE_PERIOD comes after
-    // POISE_STRATEGY, so a period that the user sets replaces the one (auto) that a strategy
-    // implies.
+    // The objects runtime applies its variables in this order. POISE_STRATEGY implies the period
+    // auto. POISE_PERIOD comes after POISE_STRATEGY, so a period that the user sets replaces auto.
     {"POISE_STRATEGY", objects | charm, "a strategy that poise strategies lists, with its knobs",
      "", "the strategy that balances; objects: if no period is set, it implies POISE_PERIOD=auto"},
     {"POISE_PERIOD", objects | charm, "a number of steps, 0 (never) or auto", "0",
@@ -270,9 +269,9 @@ const Variable* meant_by(std::string_view text, unsigned readers) {
   return nearest;
 }
 
-/// True if the name may be a misspelt variable of Poise that this program should report. Two kinds
-/// of program do not report names that begin with POISE_TASKS_: programs on the tasks runtime,
-/// because this runtime ends the job with an error, and commands, as they may start such programs.
+/// True if the name may be a misspelt variable of Poise that this program should report. Names that
+/// begin with POISE_TASKS_ are not reported by programs on the tasks runtime, because that runtime
+/// refuses them with an error, nor by commands, because commands may start such programs.
 bool may_be_meant(std::string_view name, unsigned readers) {
   if (name.starts_with(kTasksPrefix) && (readers & (tasks | command)) != 0) return false;
   return name.starts_with(kPrefix) || (readers & chameleon) != 0;

@@ -208,8 +208,8 @@ TEST(Variables, if_several_names_are_equally_near_the_note_suggests_one_that_the
   expect_meant("POISE_MACHINEX", reader::command, "POISE_MACHINES");
   expect_meant("POISE_MACHINEX", reader::charm, "POISE_MACHINE");
   expect_meant("POISE_MACHINEX", reader::objects, "POISE_MACHINE");
-  // The misspelt name is nearer to POISE_MACHINE than to POISE_MACHINES, although commands read
-  // only the latter.
+  // Commands do not read POISE_MACHINE, but POISE_MACHINES. Yet the misspelt name is nearer to
+  // POISE_MACHINE, so this name is suggested.
   expect_meant("POISE_MCHINE", reader::command, "POISE_MACHINE");
 }
 

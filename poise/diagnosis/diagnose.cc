@@ -194,8 +194,7 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   std::optional<ReplayedRun> replay;
   if (trace.machine) replay.emplace(run, trace);
   std::optional<MeasuredRun> unlimited, alone;
-  // If ranks queued because of a quota or of other programs, `own` is set below to the run without
-  // this queued time.
+  // `own` is the run without the time for which ranks queued because of quotas or other programs.
   const MeasuredRun* own = &run;
   if (std::ranges::any_of(run.quotas, [](const NodeQuota& q) { return q.stopped_s > 0; })) {
     unlimited = without_quota(run);

@@ -39,7 +39,7 @@ struct TeamBalance {
 
 struct Diagnosis {
   Efficiencies whole;
-  bool knows_waiting = true;  // false: serialisation cannot be told from transfer
+  bool knows_waiting = true;  // false: serialisation and transfer cannot be distinguished
   /// The efficiencies of each group of phases with the same name. Empty if phases have no names.
   std::vector<std::pair<std::string, Efficiencies>> named;
   Imbalance imbalance;

@@ -78,8 +78,9 @@ Placement placed(const std::vector<std::size_t>& on_node, std::size_t cores, boo
   return Placement(std::move(places));
 }
 
-/// A phase in which ranks take about `work_s` each. If `waits`, ranks in MPI mostly wait for the
-/// busiest one. All ranks end the phase together. Rarely, the last rank does nothing but transfer.
+/// A phase in which rank r works for about work_s[r]. All ranks end the phase together. If `waits`
+/// is true, ranks in MPI mostly wait for the busiest rank. In a few phases, the last rank only
+/// transfers data.
 MeasuredPhase random_phase(const Values& work_s, bool waits, Random& random) {
   MeasuredPhase phase{.name = random.below(3) == 0 ? "solve" : ""};
   double last_s = 0;
@@ -401,7 +402,8 @@ class Reference {
     }
   }
 
-  /// Includes the fraction `part` of what other programs computed in the run.
+  /// Returns the seconds that a phase takes if the ranks of each crowded node share the node's
+  /// cores evenly. These cores also do the fraction `part` of other programs' work in the run.
   double shared_s(const MeasuredPhase& phase, double part = 0) const {
     Values sums_s(num_nodes());
     for (std::size_t n = 0; n < run_.others_s.size(); ++n)

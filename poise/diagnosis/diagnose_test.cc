@@ -112,7 +112,7 @@ TEST(diagnose, starting_fewer_ranks_saves_the_time_lost_by_spinning_in_mpi_if_ra
     return 0.0;
   };
   EXPECT_EQ(most_s(), 0) << "they queue only while they compute";
-  shared.queued_s = 1.2 + 0.9;  // while the rank computes: 1.2 s; in MPI: a quarter of 3.6 s
+  shared.queued_s = 1.2 + 0.9;  // 1.2 s while it computes, 0.9 s (a quarter of 3.6 s) in MPI
   EXPECT_NEAR(most_s(), 2 * 3.6 / 2, 1e-9);
   shared.queued_s = 1.2 + 1.8;
   EXPECT_NEAR(most_s(), 2 * 3.6, 1e-9);
@@ -128,7 +128,8 @@ TEST(diagnose, advises_no_other_mapping_if_ranks_compute_with_several_threads) {
 }
 
 // The kernel may run two ranks on one core for a moment, although there is a core for each.
-TEST(diagnose, the_advised_map_gives_each_rank_its_own_core_even_if_two_ranks_ended_on_one_core) {
+TEST(diagnose,
+     the_advised_map_gives_each_rank_its_own_core_even_if_two_ranks_last_ran_on_one_core) {
   planted::Profile profile = planted::Generator({{Cause::mapping, 0.4}}, 1).profile();
   Placement& last = profile.trace.phases.back().placement;
   const Machine& machine = *profile.trace.machine;
@@ -316,8 +317,9 @@ planted::Profile run_beside_another_program() {
 
 TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_binding_ranks) {
   auto profile = run_beside_another_program();
-  // The predicted loss per second is 0.2 s inside MPI, and 0.1 to 0.2 s outside. The lower end of
-  // the interval is 0.2 s in total, because both ranks may always queue at the same time.
+  // In each second, the predicted loss is 0.35 s: 0.2 s inside MPI, and outside the mean of 0.1 s
+  // and 0.2 s. The lower end of the interval is 0.2 s in total, because both ranks may always queue
+  // at the same time.
   const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
   ASSERT_EQ(diagnosis.advice.front().remedy, Remedy::exclusive);
   EXPECT_NEAR(diagnosis.advice.front().saved.value, 10 * 0.35, 1e-9);
@@ -341,15 +343,15 @@ TEST(diagnose, queueing_behind_other_programs_while_waiting_for_a_late_rank_cost
       for (RankTimes& rank : phase.ranks) rank.queued_s = 0.25, rank.waited = {waited_s, 0};
   };
   profile.run.others_s = {10 * 0.5};
-  set(0.45);  // transfers take 0.05 s; between a tenth and all of that time is queueing
+  set(0.45);  // transfers take 0.05 s, of which 0.025 to 0.05 s are queueing
   const Advice small = advice_of(profile, Remedy::exclusive);
   EXPECT_NEAR(small.saved.value, 10 * 0.1, 1e-9);
   EXPECT_NEAR(small.saved.half_width, 10 * (0.1 - 0.025), 1e-9);
-  set(0.1);  // transfers take 0.4 s, so all of the queueing may delay them
+  set(0.1);  // transfers take 0.4 s, so all 0.25 s of queueing may delay them
   const Advice large = advice_of(profile, Remedy::exclusive);
   EXPECT_NEAR(large.saved.value, 10 * 0.5, 1e-9);
   EXPECT_NEAR(large.saved.half_width, 10 * (0.5 - 0.2), 1e-9);
-  profile.run.knows_waiting = false;  // perhaps the ranks waited all the time
+  profile.run.knows_waiting = false;  // ranks in MPI may have waited all the time, or never
   const Advice unknown = advice_of(profile, Remedy::exclusive);
   EXPECT_NEAR(unknown.saved.value, 10 * 0.25, 1e-9);
   EXPECT_NEAR(unknown.saved.half_width, 10 * 0.25, 1e-9);
@@ -481,7 +483,7 @@ TEST(diagnose, lending_saves_most_of_the_time_lost_by_imbalance_if_each_rank_has
   EXPECT_GE(lending.saved.value - lending.saved.half_width, 10 * (0.725 - 3 * 0.275 / 4));
 }
 
-/// True if a run can have both causes and they need different remedies.
+/// True if the causes `a` and `b` can occur in the same run, and their remedies differ.
 bool fit(Cause a, Cause b) {
   const auto crowds = [](Cause c) {
     return c == Cause::binding || c == Cause::odd_threads || c == Cause::crowding;
@@ -596,7 +598,7 @@ TEST(diagnose, reports_the_smallest_quota_and_the_numbers_of_ranks_and_cores_of_
   EXPECT_EQ(diagnosis.cores_per_node, 2u);
 }
 
-TEST(diagnose, if_several_ranks_have_equally_uneven_threads_the_first_of_them_is_named) {
+TEST(diagnose, of_several_ranks_with_equally_uneven_threads_the_first_rank_is_named) {
   planted::Profile profile = planted::Generator({{Cause::none, 0.1}}, 1).profile();
   profile.run.teams = {{.rank = 1, .work_s = {0, 0}},
                        {.rank = 2, .work_s = {0.2, 1}},
@@ -611,7 +613,8 @@ TEST(diagnose, if_several_ranks_have_equally_uneven_threads_the_first_of_them_is
   EXPECT_EQ(diagnose(profile.run, profile.trace).teams.even, 1);
 }
 
-TEST(diagnose, refuses_a_trace_of_another_run_and_states_the_numbers_of_ranks_and_phases_of_both) {
+TEST(diagnose,
+     refuses_a_trace_of_another_run_and_states_the_numbers_of_ranks_and_phases_of_both_runs) {
   auto profile = run_on_node({0.9, 0.3}, "core:2");
   const auto error = [&] {
     try {

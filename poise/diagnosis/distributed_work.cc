@@ -75,9 +75,9 @@ Distribution best_distribution(const Imbalance& i,
                                                   std::max(before.half_width, during.half_width)}};
 }
 
-/// Estimates which fraction (0 to 1) of the transfer time comes after all ranks have computed. The
-/// estimate is the mean transfer time of all ranks divided by the transfer time of the busiest
-/// rank. It is small if most transfers overlap with the computation of the busiest rank.
+/// Estimates the fraction of transfers that take place after all ranks have computed: the mean
+/// transfer time of all ranks divided by the transfer time of the busiest rank, but at most 1. The
+/// fraction is near 0 if most transfers overlap with the computation of the busiest rank.
 double late_transfers(const MeasuredRun& run) {
   double busiest_s = 0;
   for (const MeasuredPhase& phase : run.phases) {
@@ -137,7 +137,7 @@ Advice advice_on_objects(const MeasuredRun& run, const Trace& trace, const Imbal
   const double moving_s = distribution.moved_share * per_rank * byte_s;
   Seconds saved = at_most(distribution.saved, run);
   saved.value -= moving_s;
-  saved.half_width += moving_s;  // a rank's peak memory overestimates the bytes that would move
+  saved.half_width += moving_s;  // moving_s may be too large: it assumes a rank's peak memory
   return {Remedy::objects, saved, false};
 }
 

@@ -156,7 +156,7 @@ TEST(efficiencies, are_ratios_of_the_sums_over_all_phases) {
 }
 
 TEST(efficiencies,
-     a_run_takes_as_long_as_its_longest_rank_even_if_ranks_do_not_begin_phases_together) {
+     a_run_takes_as_long_as_its_slowest_rank_even_if_ranks_do_not_begin_phases_together) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   for (const auto& [first_s, second_s] : {std::pair(4, 1), std::pair(0, 4)}) {
     MeasuredPhase& phase = run.phases.emplace_back();

@@ -157,8 +157,9 @@ std::vector<double> excesses(const Loads& loads) {
   return excesses_s;
 }
 
-/// The fraction of the excesses that makes the run longer. It is below 1 if ranks do not wait for
-/// each other at the end of each phase: then the run is shorter than the sum of the largest loads.
+/// The time by which imbalance lengthens the run, divided by the sum of the excesses of all phases
+/// (largest load minus mean load). The quotient is below 1 if ranks do not wait for each other at
+/// the end of each phase, because the run is then shorter than the sum of the largest loads.
 double lost_fraction(const MeasuredRun& run, const Loads& loads) {
   double even_s = 0;
   for (const auto& phase : loads) even_s += mean(phase);

@@ -23,14 +23,14 @@ enum class ImbalanceKind : std::uint8_t {
 struct Imbalance {
   ImbalanceKind kind = ImbalanceKind::none;
   /// The time saved if all loads were even in every phase: the largest minus the mean load, summed
-  /// over the phases; at most the run time minus the mean load of the run. If this limit is
-  /// exceeded, the other times are reduced by the same factor as `total_s`.
+  /// over the phases, but at most the run time minus the mean load of the run. If this limit
+  /// reduces total_s, then persistent_s, named_s and periodic_s are reduced by the same factor.
   double total_s = 0;
   /// The time saved if work is distributed once, before the run, by the mean loads of all phases.
   double persistent_s = 0;
-  /// The time saved if work is distributed once, before the run, such that each rank gets the same
-  /// share of the mean load of every phase name. Phases with rare names count as phases without a
-  /// name.
+  /// The time saved if work is distributed once, before the run, separately for each phase name: in
+  /// the phases of a name, all ranks have the same total load. Phases with rare names count as
+  /// phases without a name.
   double named_s = 0;
   /// The time saved if work is redistributed at a fixed interval, each time according to the loads
   /// since the previous redistribution. `every` is this interval, in phases: the best of several
@@ -44,18 +44,19 @@ struct Imbalance {
   std::uint64_t distributions = 0;
 };
 
-/// The time lost by imbalance in each phase: the largest load of a rank minus the mean load. If the
-/// sum over all phases exceeds the run time minus the mean load of the run, all are reduced by the
-/// same factor.
+/// The time lost by imbalance in each phase: the largest load of a rank minus the mean load. If
+/// these times add up to more than the run time minus the mean load of the run, they are all
+/// reduced by the same factor, so that they add up to this difference.
 std::vector<double> lost_s(const MeasuredRun& run);
 
-/// Assumes that work is divisible, and that moved work keeps its ratio of measured to predicted
-/// load. O(phases x ranks).
+/// Determines the kind of imbalance and the possible savings. Assumes that work is divisible, and
+/// that moved work keeps its ratio of measured to predicted load. O(phases x ranks).
 Imbalance imbalance_of(const MeasuredRun& run);
 
-/// The loads of all ranks in each phase after work is redistributed. If `is_once`, this happens
-/// once before the run, for each phase name if `imbalance.kind` is ImbalanceKind::named; otherwise
-/// it happens every `imbalance.every` phases. `imbalance` is the result of imbalance_of().
+/// The loads of all ranks in each phase after work is redistributed. `imbalance` is the result of
+/// imbalance_of(). If `is_once`, work is redistributed once, before the run (separately for each
+/// phase name if `imbalance.kind` is ImbalanceKind::named). Otherwise work is redistributed every
+/// `imbalance.every` phases.
 std::vector<std::vector<double>> distributed_loads_s(const MeasuredRun& run,
                                                      const Imbalance& imbalance, bool is_once);
 

@@ -152,7 +152,7 @@ TEST(Imbalance, the_estimated_error_follows_from_the_deviations_of_phases_from_t
   EXPECT_DOUBLE_EQ(imbalance.total_error_s, 1.96 * std::sqrt(2 * (2 * 0.25) / (2 - 1)));
 }
 
-TEST(Imbalance, one_redistribution_evens_loads_from_the_start_but_periodic_ones_only_later) {
+TEST(Imbalance, only_periodic_redistribution_leaves_the_phases_of_the_first_period_unbalanced) {
   const std::vector<double> uneven{4, 2, 2, 0}, even{2, 2, 2, 2};
   const MeasuredRun run = run_of(std::vector(4, uneven));
   Imbalance imbalance;
@@ -220,8 +220,8 @@ struct Periodic {
   }
 };
 
-/// The half width of the sum of the values from index `first` on: deviations from a constant
-/// multiple of the phases' times.
+/// The half width of the confidence interval of the sum of the values from index `first` on. It is
+/// computed from the deviations of the values from a constant multiple of `times_s`.
 double half_width(Values values, Values times_s, std::size_t first) {
   values.erase(values.begin(), values.begin() + std::min(first, values.size()));
   times_s.erase(times_s.begin(), times_s.begin() + std::min(first, times_s.size()));
@@ -268,8 +268,8 @@ ImbalanceKind kind_of(const Imbalance& i, double run_s, std::size_t phases) {
   return i.periodic_s >= 0.6 * i.total_s ? ImbalanceKind::drifting : ImbalanceKind::random;
 }
 
-/// The loads if work is distributed once before the run, evenly for each name that at least four
-/// phases have, and evenly for all other phases.
+/// The loads if work is distributed once before the run: evenly over the phases of each name that
+/// at least four phases have, and evenly over all other phases together.
 std::vector<Values> evened_by_name(const std::vector<Values>& loads, const MeasuredRun& run) {
   const auto name_of = [&](std::size_t p) {
     const std::string& name = run.phases[p].name;

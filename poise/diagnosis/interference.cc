@@ -28,7 +28,8 @@ struct Queue {
 
 /// The seconds for which a rank queued behind other programs in a phase: outside MPI, and inside
 /// MPI while it was not waiting for a late rank. How much of the queueing inside MPI coincided with
-/// such waiting is unknown. The least assumes that it was evenly distributed over the time in MPI.
+/// such waiting is unknown: least_in_mpi_s assumes that the queueing was spread evenly over the
+/// time in MPI, most_in_mpi_s that as little of it as possible coincided with waiting.
 struct Queued {
   double computing_s = 0, least_in_mpi_s = 0, most_in_mpi_s = 0;
 };

@@ -8,8 +8,9 @@
 namespace poise {
 
 /// Returns the run without the time for which ranks queued behind other programs. Only the CPU time
-/// of these programs on each node is known (others_s). So this time is removed from the queued
-/// times of the node's ranks: the same fraction for every rank and phase.
+/// of these programs on each node is known (others_s). So this time is subtracted from the
+/// queued times of the node's ranks; each queued time of a rank in a phase shrinks by the same
+/// fraction.
 MeasuredRun without_others(MeasuredRun run);
 
 /// Returns the run without the time for which the kernel stopped ranks because of a CPU quota. Only
@@ -26,10 +27,11 @@ MeasuredRun without_quota(MeasuredRun run);
 /// transfer time. The sum over the ranks is limited to the time in which the busiest rank does not
 /// compute. Outside MPI, the prediction is the mean of two values: the queued time of the busiest
 /// rank, and the sum over all ranks. The lower end of the interval assumes that all ranks queue at
-/// the same time, and inside MPI as much while they wait for late ranks as at other times. So this
-/// end is the mean over the ranks of the part of the queued time that is not waiting, plus the
-/// busiest rank's queued time outside MPI. If waiting was not measured, the prediction is the mean
-/// of two cases: ranks waited during all of their time in MPI, and ranks never waited.
+/// the same time, and that each rank's queueing inside MPI is spread evenly over its time in MPI,
+/// including the time in which it waits for late ranks. So this end is the busiest rank's queued
+/// time outside MPI, plus the mean over the ranks of the queued time inside MPI that does not
+/// coincide with waiting. If waiting was not measured, the prediction is the mean of two cases:
+/// ranks waited during all of their time in MPI, and ranks never waited.
 Advice advice_on_other_programs(const MeasuredRun& run, const MeasuredRun& alone);
 
 /// Advice: ask for a larger CPU quota. `unlimited` is without_quota(run). The kernel stops all

@@ -16,8 +16,8 @@ namespace {
 
 using namespace diagnosis_tuning;
 
-/// Quantiles of Student's t distribution at 0.9975, for 2 to 11 degrees of freedom: two-sided tests
-/// at a level of 99.5 %. With up to ten tests, all are correct with a probability of at least 95 %.
+/// Quantiles of Student's t distribution at 0.9975, for 2 to 11 degrees of freedom. So a two-sided
+/// test is right with a probability of 99.5 %, and all of up to ten tests with at least 95 %.
 constexpr std::array<double, 10> kStudent = {14.089, 7.453, 5.598, 4.773, 4.317,
                                              4.029,  3.833, 3.690, 3.581, 3.497};
 static_assert(kStudent.size() == kMaxPairs - kMinPairs + 1 && kMinPairs == 3,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The trial of a map of ranks over several runs of a program: decides how the next run starts, and
-// whether the map helps. A pure function: the same history gives the same decision.
+// Tries a map of ranks in several runs of a program: decides how the next run starts, and whether
+// the map helps. The decision depends only on the history of the runs.
 #pragma once
 
 #include <cstdint>
@@ -34,29 +34,29 @@ enum class TrialState : std::uint8_t {
   noise,       // run times vary by more than the promised gain
   running,     // the trial is not finished
   kept,        // the map is faster
-  dropped,     // the map is not faster, or its gain is within the noise
+  dropped,     // the map is not faster, or not by more than the noise
   failed       // a run with the map ended with an error; the map is not tried again
 };
 
 struct NextRun {
   RunKind kind = RunKind::profiled;
   TrialState state = TrialState::unprofiled;
-  std::uint32_t pairs = 0;   // number of compared pairs: a run with the map and one without
-  double gain = 0;           // fraction of the time that the map saved; negative: it cost time
-  double low = 0, high = 0;  // confidence interval of the gain; 0 with < kMinPairs pairs
-  double noise = 0;          // standard deviation of run times / their mean; 0: not known
+  std::uint32_t pairs = 0;   // number of compared pairs of runs, one with the map and one without
+  double gain = 0;           // fraction of the time that the map saves; negative: runs take longer
+  double low = 0, high = 0;  // ends of the gain's confidence interval; 0 if pairs < kMinPairs
+  double noise = 0;          // standard deviation of run times / their mean; 0 if unknown
 };
 
 /// Decides how the next run starts. The k-th run with the map and the k-th run without it (the
-/// launcher orders the ranks) are a pair. Every second pair begins with the map, so that a machine
-/// that slowly becomes slower or faster favours neither kind of run. After each pair, Student's
-/// confidence interval is computed for the mean of log(time of the mapped run / time of the other
-/// run). The map is kept as soon as the whole interval is above zero gain. It is dropped as soon as
-/// the whole interval is below the smallest gain worth keeping, or after kMaxPairs pairs. Keeping
-/// or dropping the map ends the trial. The level of the interval is such that at most 5 % of trials
-/// end wrongly although there are several tests (Bonferroni). The noise is the standard deviation
-/// of the times of runs in the launcher's order, computed from successive differences (von Neumann,
-/// 1941). O(runs + pairs^2). Throws Error if a time is not between 0 and 1e9 s.
+/// launcher orders the ranks) are a pair. Every second pair begins with the map, so that a gradual
+/// change of the machine's speed favours neither kind of run. After each pair, Student's confidence
+/// interval is computed for the mean of log(time of the mapped run / time of the other run). The
+/// map is kept as soon as the whole interval is above zero gain. It is dropped as soon as the whole
+/// interval is below the smallest gain worth keeping, or after kMaxPairs pairs. Keeping or dropping
+/// the map ends the trial. The level of the interval is such that at most 5 % of trials end wrongly
+/// although there are several tests (Bonferroni). The noise is the standard deviation of the times
+/// of runs in the launcher's order, computed from successive differences (von Neumann, 1941).
+/// O(runs + pairs^2). Throws Error if a time is not between 0 and 1e9 s.
 NextRun next_run(const MapHistory& history);
 
 }  // namespace poise

@@ -116,9 +116,10 @@ TEST(map_trial, a_map_is_tried_only_if_its_promised_gain_is_at_least_one_percent
   EXPECT_EQ(next_run(profiled(0.0099)).state, TrialState::no_gain);
 }
 
-TEST(map_trial, a_map_is_dropped_as_soon_as_the_interval_of_its_gain_ends_below_one_percent) {
+TEST(map_trial,
+     a_map_is_dropped_once_the_whole_confidence_interval_of_its_gain_is_below_one_percent) {
   // The mean gain of three pairs is 0.4 %. The half width of its interval is 8.13 times the
-  // standard deviation: 0.49 % or 0.81 %.
+  // standard deviation: 0.49 % for a deviation of 0.06 %, and 0.81 % for a deviation of 0.1 %.
   for (const double deviation : {0.0006, 0.001}) {
     MapHistory history = profiled(0.2);
     for (const double log_ratio : {-0.004 - deviation, -0.004, -0.004 + deviation}) {
@@ -130,7 +131,8 @@ TEST(map_trial, a_map_is_dropped_as_soon_as_the_interval_of_its_gain_ends_below_
   }
 }
 
-TEST(map_trial, the_noise_is_known_after_three_runs_with_the_rank_order_of_the_launcher) {
+TEST(map_trial,
+     the_noise_of_run_times_is_known_after_three_runs_with_the_rank_order_of_the_launcher) {
   MapHistory history = profiled(0.2);
   const std::vector<double> logs{0, 0.1, 0.3, 0};
   const std::vector<double> noise{0, 0, std::sqrt((0.01 + 0.04) / 4),

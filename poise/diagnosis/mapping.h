@@ -18,8 +18,9 @@ Workload traffic_of(const Trace& trace);
 Placement mapped(const Machine& machine, const Workload& traffic, const Placement& current);
 
 /// The cost of all messages, given the places of their senders and receivers. The unit is seconds
-/// if the network was measured, otherwise bytes times hops (without measured factors, all nodes
-/// would seem as near as the cores of one node). So only ratios of costs have a meaning.
+/// if the network was measured, otherwise bytes times hops. (An unmeasured network has the same
+/// factor for all pairs of nodes and of cores, so the cost in seconds would ignore distances.)
+/// Because the unit varies, compare only costs on the same machine.
 double message_cost(const Machine& machine, const Workload& traffic, const Placement& placement);
 
 }  // namespace poise

@@ -24,12 +24,15 @@ void check(const MeasuredRun& run) {
     for (const double value : {quota.cpus, quota.stopped_s})
       if (!std::isfinite(value) || value < 0)
         fail(
-            "a CPU quota of {} cpus stopped ranks for {} s; both numbers must be finite and at "
-            "least 0",
+            "the profile has a CPU quota of {} cpus, which stopped ranks for {} s; both numbers "
+            "must be finite and at least 0",
             quota.cpus, quota.stopped_s);
   for (const double s : run.others_s)
     if (!std::isfinite(s) || s < 0)
-      fail("other programs used {} s of CPU time; it must be finite and at least 0", s);
+      fail(
+          "the profile has {} s of CPU time of other programs; this time must be finite and at "
+          "least 0",
+          s);
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const auto& ranks = run.phases[p].ranks;
     if (ranks.size() != run.num_ranks())

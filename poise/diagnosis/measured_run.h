@@ -22,7 +22,7 @@ struct RankTimes {
   double wall_s = 0;
   double useful_s = 0;  // outside MPI
   double load_s = 0;    // useful_s minus the time in which the rank waited for a core
-  double queued_s = 0;  // time ready to run but without a core, inside and outside MPI
+  double queued_s = 0;  // time in which the rank waited for a core, inside and outside MPI
   /// Time in MPI spent waiting for late ranks; the rest of the time in MPI is transfer.
   Seconds waited = {};
   std::vector<std::pair<std::uint32_t, double>> waited_for = {};  // rank, seconds
@@ -36,11 +36,13 @@ struct MeasuredPhase {
 
 /// The MPI process topologies created with reorder = true. Counted only if POISE_REORDER was set.
 struct ReorderedTopologies {
-  std::uint64_t calls = 0, reordered = 0;  // all topologies, and those with a better rank order
-  /// Communication cost: edge weight times hops, summed over all edges, with the old order of the
-  /// ranks and with the new one.
+  /// `calls` is the number of these topologies. `reordered` is the number of topologies that got a
+  /// better rank order.
+  std::uint64_t calls = 0, reordered = 0;
+  /// Communication cost with the old order of the ranks (`before`) and with the new one (`after`):
+  /// edge weight times hops, summed over all edges.
   double before = 0, after = 0;
-  double deciding_s = 0;  // total time to choose rank orders, on the rank that took longest
+  double deciding_s = 0;  // time that the slowest rank spent on choosing rank orders
 };
 
 /// The computing threads of one multi-threaded rank.
@@ -51,8 +53,8 @@ struct RankTeam {
   std::vector<double> work_s = {};
 };
 
-/// The CPU quota of a node's cgroup: the kernel stops the processes of the cgroup when they have
-/// used up their CPU time of a period, usually 100 ms.
+/// The CPU quota of a node's cgroup. The kernel stops the processes of the cgroup until the end of
+/// a period (usually 100 ms) when they have used up the CPU time that they may use per period.
 struct NodeQuota {
   double cpus = 0;       // the quota as a number of cpus; 0: no quota, or unknown
   double stopped_s = 0;  // how long the kernel stopped the processes, summed over the cpus
@@ -68,7 +70,8 @@ struct MeasuredRun {
   // slows them down. On a node whose ranks all have one thread, the member `threads` is 0.
   std::vector<JuggleFacts> threads_of_node = {};
   /// Per node: the CPU time that other programs used on the cores where the run's ranks may run.
-  /// Empty: unknown for all nodes. 0: none, or unknown for this node.
+  /// An empty list means that the time is unknown for all nodes. 0 means that other programs used
+  /// no CPU time on this node, or that their time is unknown.
   std::vector<double> others_s = {};
   std::vector<NodeQuota> quotas = {};  // per node; empty: unknown
   /// Number of messages that ranks sent to processes outside the run (spawned or joined by a rank).

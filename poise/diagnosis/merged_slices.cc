@@ -67,8 +67,8 @@ std::size_t slices_to_merge(const MeasuredRun& run) {
   const Imbalance single = imbalance_of(run);
   const bool is_random = single.kind == ImbalanceKind::random;
   if (!is_random && single.kind != ImbalanceKind::drifting) return 1;
-  // Merging hides an imbalance that is really random, so savings are compared with what imbalance
-  // costs in the single slices.
+  // Merging slices averages out an imbalance that is really random. What little remains might seem
+  // persistent. So a saving must be a large part of what imbalance costs in the unmerged slices.
   const double enough_s = diagnosis_tuning::kPersistentShare * single.total_s;
   std::size_t if_drifting = 1;
   for (std::size_t count = 2; run.phases.size() / count >= diagnosis_tuning::kMinPhases;

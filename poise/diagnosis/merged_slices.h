@@ -14,13 +14,14 @@ namespace poise {
 ///
 /// If a time slice is shorter than an iteration, a rank with little work has computed in some
 /// slices and waited in others, so an imbalance that persists looks random. The result is the
-/// smallest number for which one distribution of the work before the run (or else distributions
-/// during the run) removes kPersistentShare of the time that imbalance costs in the single slices.
-/// It is 1 if there is no such number, or if the phases are not slices.
+/// smallest number for which one distribution of the work before the run removes kPersistentShare
+/// of the time that imbalance costs in the unmerged slices. If there is no such number, it is the
+/// smallest number for which repeated distributions during the run do so, or else 1. It is also 1
+/// if the phases are not slices.
 std::size_t slices_to_merge(const MeasuredRun& run);
 
-/// The run or its trace in which each `count` consecutive phases are merged into one. The last
-/// phase may consist of fewer.
+/// Returns the run or its trace with every `count` consecutive phases merged into one. The last
+/// phase may consist of fewer than `count` phases.
 MeasuredRun merged(const MeasuredRun& run, std::size_t count);
 Trace merged(const Trace& trace, std::size_t count);
 

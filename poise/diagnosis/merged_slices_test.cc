@@ -17,9 +17,8 @@ using testing::Pair;
 
 constexpr double kSlice_s = 0.25;
 
-/// A run of two ranks in slices. In each iteration rank r computes for the first works[i][r] slices
-/// of iteration i, then waits for the other rank, and the iteration lasts as long as the longer
-/// computation.
+/// A run of two ranks in slices. In iteration i, rank r computes for works[i][r] slices. The rank
+/// that finishes first waits for the other one, which ends the iteration.
 MeasuredRun sliced(const std::vector<std::pair<double, double>>& works) {
   MeasuredRun run{.node_of_rank = {0, 0}, .are_slices = true};
   for (const auto& [first, second] : works)
@@ -52,11 +51,12 @@ TEST(merged_slices, an_imbalance_that_persists_is_found_if_iterations_end_within
   Random random(1);
   for (int i = 0; i < 100; ++i) {
     const double slices = random.uniform(2, 8);
-    // Iteration k begins at the time k * slices, in units of a slice.
+    // An iteration takes `slices` slices, and a slice takes 1 s. So iteration k begins at the time
+    // k * slices.
     MeasuredRun run{.node_of_rank = {0, 0}, .are_slices = true};
     for (double begin = 0; begin + 1 <= 12 * slices; ++begin) {
       MeasuredPhase& phase = run.phases.emplace_back();
-      double idle = 0;  // share of the slice in which rank 1 waits: the second half of iterations
+      double idle = 0;  // rank 1 waits in the second half of each iteration: its share of the slice
       for (double k = 0; k < 12; ++k)
         idle += std::max(
             0.0, std::min(begin + 1, (k + 1) * slices) - std::max(begin, (k + 0.5) * slices));
@@ -115,7 +115,7 @@ Trace trace_of(const MeasuredRun& run) {
   return trace;
 }
 
-TEST(merged_slices, the_diagnosis_advises_to_distribute_the_work_once_if_iterations_are_long) {
+TEST(merged_slices, the_diagnosis_recommends_distributing_the_work_once_if_iterations_are_long) {
   const MeasuredRun run = sliced(std::vector(8, std::pair(4.0, 2.0)));
   const Trace trace = trace_of(run);
   EXPECT_EQ(merged(trace, 4).phases[0].workload.messages[0].count, 4u);

@@ -30,7 +30,7 @@ enum class Cause {
   quota,   // in each phase the kernel stops all ranks of a node, because of a CPU quota
 };
 
-/// Of the remedies that remove this cause, the one with the least effort for the user.
+/// The remedy that removes this cause with the least effort for the user.
 inline Remedy remedy_of(Cause cause) {
   switch (cause) {
     case Cause::persistent:
@@ -46,7 +46,7 @@ inline Remedy remedy_of(Cause cause) {
   }
 }
 
-/// A cause, and the time lost by it as a fraction of the run's useful time.
+/// A cause of lost time, and the time that it costs as a fraction of the run's useful time.
 struct Planted {
   Cause cause = Cause::none;
   double share = 0;
@@ -90,8 +90,8 @@ class Generator {
   std::size_t below(std::size_t n) { return random_.below(n); }
 
   void choose_machine() {
-    // Nodes are small if messages matter, because the search for a mapping takes most of the test
-    // time, and takes even longer with more messages.
+    // If messages cost time, nodes get few cores, and so the run has few ranks and few messages.
+    // Otherwise the test would take long, because of its search for a better mapping.
     const bool is_small =
         share(Cause::network) > 0 || (share(Cause::mapping) > 0 && causes_.size() > 1);
     const std::size_t nodes = 2 + below(3), cores = is_small ? 4 : 4 * (1 + below(2));

@@ -39,14 +39,14 @@ class ReplayedRun {
   /// rank sends to another, as a median over the pairs of ranks; 1 without messages.
   double iterations_of(std::size_t phase) const;
 
-  /// Gives each rank a place of its own on its node: its place in the last phase, or a free place
-  /// if another rank took that one. O(places).
+  /// Gives each rank a place of its own on its node: the rank's place in the last phase, or a free
+  /// place if another rank has taken the rank's place. O(places).
   Placement own_places() const { return Placement(own_place_); }
 
   /// Returns the factor on message costs for which the simulated phases together take `exposed_s`
   /// longer than the work of their busiest ranks, if the ranks have the loads `loads_s`. Returns 0
-  /// if even the smallest factor lengthens the phases by more than that, and 1 if there are no
-  /// messages to which it applies.
+  /// if even with the smallest factor the phases take more than `exposed_s` longer. Returns 1 if
+  /// there are no messages to which the factor applies.
   double factor_for(const RankLoads& loads_s, double exposed_s) const;
 
   /// The predicted seconds of each simulated phase, for the loads `loads_s` of all phases of the

@@ -85,7 +85,8 @@ TEST(replayed_run, simulates_up_to_eight_evenly_spaced_phases_or_fewer_if_there_
   EXPECT_THAT(phases_of(10, 200'000), ElementsAre(2, 7));
 }
 
-TEST(replayed_run, a_phase_has_as_many_iterations_as_the_median_pair_of_ranks_has_messages) {
+TEST(replayed_run,
+     the_number_of_iterations_of_a_phase_is_the_median_number_of_messages_per_pair_of_ranks) {
   const auto iterations = [](const std::vector<std::uint64_t>& counts) {
     std::vector<Message> messages;
     for (const std::uint64_t count : counts) messages.push_back({0, 1, count, 8});
@@ -99,7 +100,8 @@ TEST(replayed_run, a_phase_has_as_many_iterations_as_the_median_pair_of_ranks_ha
   EXPECT_EQ(iterations({9, 1, 5}), 5);
 }
 
-TEST(replayed_run, every_rank_gets_a_place_of_its_own_on_its_node_and_keeps_a_place_that_is_free) {
+TEST(replayed_run,
+     every_rank_gets_its_own_place_on_its_node_and_only_the_first_rank_of_a_shared_place_stays) {
   Random random(5);
   for (int i = 0; i < 100; ++i) {
     const std::size_t cores = 1 + random.below(4);
@@ -127,8 +129,8 @@ TEST(replayed_run, every_rank_gets_a_place_of_its_own_on_its_node_and_keeps_a_pl
   }
 }
 
-/// Seconds that the phases of a run without work take if `factor` applies to the costs of messages
-/// and `change` is made to the cost model.
+/// Replays a run that only sends messages, and returns the seconds that its phases take together.
+/// `change` changes the cost model, and `factor` is the factor on the costs of messages.
 double messages_s(const std::string& machine, const std::vector<Message>& messages,
                   const std::function<void(CostModel&)>& change, double factor) {
   Example example(machine, {0, 0, 0, 0}, messages);
@@ -140,7 +142,7 @@ double messages_s(const std::string& machine, const std::vector<Message>& messag
 }
 
 TEST(replayed_run,
-     on_several_nodes_the_factor_applies_to_network_costs_and_on_one_node_to_costs_inside_it) {
+     the_cost_factor_scales_network_costs_or_on_a_single_node_the_costs_inside_the_node) {
   struct Case {
     const char* name;
     double CostModel::*cost;
@@ -194,7 +196,7 @@ TEST(replayed_run, each_iteration_sends_its_share_of_the_messages) {
   }
 }
 
-TEST(replayed_run, the_factor_divides_the_bandwidth_of_the_uplinks_of_each_tier) {
+TEST(replayed_run, the_cost_factor_divides_the_bandwidth_of_the_uplinks_of_every_tier) {
   for (std::size_t tier = 0; tier < 2; ++tier) {
     const auto time_s = [&](double factor) {
       return messages_s(
@@ -255,7 +257,7 @@ TEST(replayed_run, juggle_is_predicted_to_save_time_only_in_long_iterations) {
 }
 
 TEST(replayed_run,
-     values_of_phases_that_are_not_simulated_are_extrapolated_in_proportion_to_estimates) {
+     values_of_phases_that_are_not_simulated_are_assumed_proportional_to_their_estimates) {
   const std::vector<double> estimates{1, 2, 3, 4}, values{2, 6};
   const std::vector<std::size_t> simulated{0, 2};
   const Seconds sum = sum_over_run(values, simulated, estimates);

@@ -24,8 +24,8 @@ bool is_crowded(const NodeSizes& nodes) {
 }
 
 /// The shortest time in which the work of a phase can be done if the ranks of each node share its
-/// cores evenly. It is at least the longest load of a rank. `sums` holds, for each node, the CPU
-/// time that other programs take from the cores meanwhile.
+/// cores evenly. It is at least the largest load of a rank. `sums` holds, for each node, the CPU
+/// time that other programs take from the cores during the phase.
 double shared_s(const MeasuredPhase& phase, const NodeSizes& nodes, std::vector<double> sums) {
   double longest_s = 0;
   for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
@@ -37,7 +37,7 @@ double shared_s(const MeasuredPhase& phase, const NodeSizes& nodes, std::vector<
   return longest_s;
 }
 
-/// The same without other programs.
+/// The shortest time, as above, if no other programs use the cores.
 double shared_s(const MeasuredPhase& phase, const NodeSizes& nodes) {
   return shared_s(phase, nodes, std::vector<double>(nodes.cores.size()));
 }
@@ -122,8 +122,8 @@ double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, dou
 
 /// Advice: move threads between cores with `poise juggle`. The lower end of the saving is from a
 /// simulation, in which threads move only in iterations longer than the balancer's period. The
-/// upper end assumes that threads use all cores evenly also in shorter iterations. That happens if
-/// ranks sleep while they wait, but not if they spin.
+/// upper end assumes that threads use all cores evenly even in shorter iterations. Threads of ranks
+/// that sleep while they wait do so; threads of ranks that spin while they wait do not.
 Advice juggle(const MeasuredRun& run, const Trace& trace, const NodeSizes& nodes,
               const ReplayedRun& replay) {
   std::vector<double> uneven_s, saved_s = replay.juggled_times_s();
@@ -199,8 +199,8 @@ void add_advice_on_crowded_nodes(const MeasuredRun& run, const Trace& trace, con
   double spun_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];
-    // Fewer ranks have the same work to do, beside the same other programs. So a phase takes at
-    // least as long as this work and these programs together take on evenly shared cores.
+    // With fewer ranks, the work and the other programs stay the same. So a phase takes at least as
+    // long as both together take on evenly shared cores.
     const double least_s = shared_s(phase, nodes, others_in(run, nodes, phases_s[p], run_s));
     if (are_free) {
       spun_s += spun_freely_s(phase, nodes, least_s);

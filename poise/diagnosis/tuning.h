@@ -12,10 +12,10 @@ namespace poise::diagnosis_tuning {
 inline constexpr double kMinShare = 0.02;
 /// If a run has fewer phases than this, the kind of its imbalance is not determined.
 inline constexpr std::size_t kMinPhases = 4;
-/// The imbalance is called persistent if one redistribution of the work removes at least this
-/// fraction of it; or persistent in phases of the same name, if one redistribution that evens the
-/// work of each name removes this fraction. Otherwise it is called drifting if periodic
-/// redistribution removes that fraction.
+/// The kind of an imbalance is the first of these that holds. Persistent: one redistribution of the
+/// work removes at least this fraction of the imbalance. Persistent in phases of the same name: one
+/// redistribution that balances the work of each name separately removes this fraction. Drifting:
+/// periodic redistribution removes this fraction.
 inline constexpr double kPersistentShare = 0.6;
 /// Numbers of phases after which the work could be distributed anew among the ranks. The best of
 /// these intervals is chosen.
@@ -41,19 +41,20 @@ inline constexpr double kFewTasks = 4, kManyTasks = 32;
 /// tasks in proportion. Otherwise the simulation would take a long time, because idle ranks ask for
 /// tasks all the time. Messages take microseconds, so they remain a small part of the iteration.
 inline constexpr double kMaxLent_s = 0.02;
-/// Maximum number of tasks in all simulated phases together. A task needs about 10 us.
+/// Maximum number of tasks in all simulated phases together. Simulating a task takes about 10 us.
 inline constexpr double kSimulatedTasks = 130'000;
-/// The factor on the costs of messages is searched in at most kFactorRounds rounds, until the
-/// relative error of the time of messages is at most kFactorPrecision. A round that raises the
-/// factor multiplies it by at most kMaxFactorStep.
+/// The search for the factor on the costs of messages ends when the relative error of the time of
+/// messages is at most kFactorPrecision, at the latest after kFactorRounds rounds. A round that
+/// raises the factor multiplies it by at most kMaxFactorStep.
 inline constexpr int kFactorRounds = 20;
 inline constexpr double kMaxFactorStep = 100, kFactorPrecision = 0.01;
-/// The value of EngineOptions::precision, relative to the time of messages: small compared with
-/// kFactorPrecision. With it, simulating an exchange between all ranks takes a tenth of the time of
-/// an exact simulation.
+/// EngineOptions::precision divided by the time of messages. It is small compared with
+/// kFactorPrecision. An exact simulation of an exchange between all ranks would take ten times as
+/// long as one with this precision.
 inline constexpr double kReplayPrecision = 0.002;
 /// Seconds between two balancing points of simulated threads: the short period of `poise juggle`.
-/// In long iterations they are farther apart: an iteration has at most kMaxJugglePoints of them.
+/// An iteration has at most kMaxJugglePoints balancing points, so in very long iterations the
+/// points are farther apart.
 inline constexpr double kJugglePeriod_s = 0.02, kMaxJugglePoints = 2000;
 
 /// A map of ranks is tried only if the diagnosis promises that it saves at least this fraction of

@@ -38,9 +38,9 @@ void Communicator::reduce(int reduction, std::span<std::uint64_t> values) {
 }
 
 void Communicator::agree(const std::string& failure, bool is_missing) {
-  // The ranks agree on the largest value of `own`, which names a failed rank. If a rank misses a
-  // message, another rank has failed first. A rank that fails for any other reason therefore adds
-  // `cause` to its value, so that the ranks name this rank and not one that misses a message.
+  // The largest value of `own` on any rank tells all ranks which rank has failed. A rank may fail
+  // only because it misses a message of a rank that failed earlier. A rank with any other error
+  // adds `cause` to its value, so that its value is larger and the error names this rank.
   const std::uint64_t cause = std::uint64_t{1} << 32;
   const std::uint64_t own =
       failure.empty() ? 0 : table_.rank + std::uint64_t{1} + (is_missing ? 0 : cause);

@@ -95,7 +95,7 @@ TEST(Communicator, errors_name_the_rank_that_failed_and_not_a_rank_that_only_mis
 }
 
 TEST(Communicator,
-     if_no_rank_has_failed_each_rank_that_misses_a_message_reports_this_as_its_own_error) {
+     if_no_rank_has_failed_every_rank_that_misses_a_message_reports_the_missing_message) {
   std::vector<std::string> told(3);
   SimulatedRanks(3).run([&](const poise_communication& table) {
     Communicator ranks(table);
@@ -113,7 +113,7 @@ TEST(Communicator,
   EXPECT_EQ(told[2], "rank 1 failed; its own error says why");
 }
 
-TEST(Communicator, refuses_a_table_without_functions_or_with_a_rank_that_does_not_exist) {
+TEST(Communicator, refuses_a_table_that_lacks_a_function_or_names_a_rank_that_does_not_exist) {
   SimulatedRanks(1).run([](const poise_communication& good) {
     EXPECT_NO_THROW(Communicator{good});
     for (const int wrong : {0, 1, 2}) {

@@ -68,9 +68,9 @@ class LeaderProblem {
     for (std::size_t c = 0; c < num_children; ++c)
       ranges_.push_back({children_[c], children_[c + 1], false});
     for (std::size_t g = 0; g < num_groups; ++g) {
-      // A port represents a part of another leader's group that sends or receives messages. A
-      // leader with n children has at most n + 1 ports, so several groups share a port if there are
-      // many groups.
+      // A port represents the ranks of another leader's group, or some of them, as senders and
+      // receivers of messages. A leader with n children has at most n + 1 ports. If there are more
+      // groups than ports, several groups share a port.
       const std::size_t begin = g * num_children / num_groups;
       const std::size_t end = (g + 1) * num_children / num_groups;
       const auto theirs = context_.groups.children(level_, ports_[g].leader);
@@ -85,8 +85,8 @@ class LeaderProblem {
     sort_places(num_children);
   }
 
-  /// Sorts the places of the coarser machine by the first place of the range that each of them
-  /// represents on the original machine.
+  /// Each place of the coarser machine represents a range of places of the original machine. Sorts
+  /// the places of the coarser machine by the first places of their ranges.
   void sort_places(std::size_t num_children) {
     std::vector<std::size_t> order(ranges_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -188,7 +188,7 @@ class LeaderProblem {
         if (is_placed[other]) affinity[current_.of(other)] += cost_s;
       const double own_s = guests_[t].vertex.load_s;
       PlaceId idlest = place_of_child_[0];
-      std::optional<PlaceId> nearest;  // of the places with room, the one of the highest affinity
+      std::optional<PlaceId> nearest;  // the place with the highest affinity, among those with room
       for (const PlaceId place : place_of_child_) {
         const double now = (load_s[place] + own_s) / machine.speed_of(place);
         if (now < (load_s[idlest] + own_s) / machine.speed_of(idlest)) idlest = place;

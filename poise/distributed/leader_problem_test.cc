@@ -24,8 +24,8 @@ TEST(LeaderProblem, an_arriving_vertex_goes_to_the_child_with_room_that_it_commu
   const auto messages_to = [&](const VertexName& other, std::uint64_t bytes) {
     return GuestEdge{.guest = arriving, .other = other, .is_sent = 1, .count = 1, .bytes = bytes};
   };
-  // Child 0 is full. Children 2 and 3 are idle, but the arriving vertex exchanges no messages with
-  // them. So it goes to child 1.
+  // The arriving vertex exchanges messages only with vertices of children 0 and 1, and child 0 has
+  // no room for it. So the arriving vertex goes to child 1, although children 2 and 3 are idle.
   EXPECT_THAT(decide({machine, groups, keep}, groups.top(), 0, guests,
                      {messages_to(large, 1'000'000), messages_to(small, 1'000)}),
               testing::ElementsAre(0, 1, 1));

@@ -37,11 +37,12 @@ void pair_without_edges(const graphs::Graph& graph, const std::vector<std::uint3
                         double max_weight, graphs::Matching& matching) {
   const bool is_mixed = std::adjacent_find(is_pinned.begin(), is_pinned.end(),
                                            std::not_equal_to<>()) != is_pinned.end();
-  if (!is_mixed) return;  // the matching has already paired vertices without neighbours
+  // If all vertices are pinned or none is, the matching itself has paired those without neighbours.
+  if (!is_mixed) return;
   std::vector<std::uint32_t> size(matching.num_groups, 0);
   for (const std::uint32_t group : matching.group_of) ++size[group];
-  // The vertex that still needs a partner to be merged with, if any: [0] among the vertices that
-  // are not pinned, [1] among the pinned ones.
+  // waiting[0] is a vertex that is not pinned and still needs a partner, waiting[1] a pinned vertex
+  // that still needs one. Empty if no such vertex has been found yet.
   std::optional<std::uint32_t> waiting[2];
   std::vector<std::uint32_t> joins(matching.num_groups);
   std::iota(joins.begin(), joins.end(), 0u);
@@ -80,8 +81,8 @@ Merging merge_heavy_edges(graphs::Graph graph, std::vector<std::uint32_t> is_pin
       pair_without_edges(graph, is_pinned, max_weight, matching);
     }
     if (is_too_small(matching)) {
-      // Merging ends if a higher weight limit would change nothing: a limit of 0 stays 0 when it is
-      // multiplied, and a limit above the total weight excludes no vertex.
+      // Merging ends if a higher weight limit would change nothing. A limit of 0 stays 0 when it is
+      // multiplied. A limit far above the total weight of all vertices forbids no pair.
       if (max_weight == 0 || max_weight > 1e300) break;
       if (max_weight > 2 * total_weight && matching.num_groups == merging.num_groups) break;
       max_weight *= distributed_tuning::kHeavier;

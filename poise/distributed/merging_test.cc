@@ -34,7 +34,7 @@ TEST(Merging, merges_vertices_along_heavy_edges_and_ignores_edges_to_other_ranks
   EXPECT_NE(merging.group_of[0], merging.group_of[1]);
 }
 
-TEST(Merging, if_all_messages_are_empty_an_edge_weighs_its_number_of_messages) {
+TEST(Merging, if_all_messages_are_empty_the_weight_of_an_edge_is_its_number_of_messages) {
   for (const std::uint64_t count : {1u, 9u}) {
     SCOPED_TRACE(count);
     const Piece piece = piece_of({{.weight = 1}, {.weight = 1}, {.weight = 1}, {.weight = 1}},
@@ -59,14 +59,15 @@ TEST(Merging, pinned_vertices_are_merged_only_with_other_pinned_vertices) {
   EXPECT_EQ(merging.group_of[1], merging.group_of[3]);
 }
 
-TEST(Merging, the_weight_limit_is_exceeded_only_if_too_many_vertices_would_be_left_otherwise) {
+TEST(Merging, the_weight_limit_is_exceeded_only_to_reach_the_limit_on_the_number_of_vertices) {
   const Piece piece = piece_of({{.weight = 2}, {.weight = 2}}, {{0, {kRank, 1}, 1, 100}});
   EXPECT_EQ(merge_piece(piece, kRank, {.max_weight = 3, .max_vertices = 2}).num_groups, 2u);
   EXPECT_EQ(merge_piece(piece, kRank, {.max_weight = 3, .max_vertices = 1}).num_groups, 1u);
   EXPECT_EQ(merge_piece(piece, kRank, {.max_weight = 4, .max_vertices = 2}).num_groups, 1u);
 }
 
-TEST(Merging, merges_connected_graphs_to_few_vertices_without_mixing_pinned_and_other_vertices) {
+TEST(Merging,
+     merges_connected_graphs_down_to_few_vertices_but_never_a_pinned_with_an_unpinned_vertex) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -144,9 +144,9 @@ std::vector<PieceEdge> OwnGraph::edges(VertexName first,
     num_clusters = std::max(num_clusters, cluster + 1);
   const graphs::Groups tasks = graphs::arrange(cluster_of_, num_clusters);
   std::vector<PieceEdge> edges;
-  // The edges are a sparse matrix with a row per cluster of this rank and a column per receiving
-  // cluster. Rows are filled one after another. entry[column] is 1 plus the index in `edges` of the
-  // latest edge of this column, or 0 if there is none.
+  // `edges` is a sparse matrix with a row per cluster of this rank and a column per receiving
+  // cluster. Rows are filled one after another. entry[column] is 0 if this column has no edge yet,
+  // otherwise 1 plus the index in `edges` of the edge that was added to this column last.
   std::vector<std::size_t> entry(num_clusters + others.size(), 0);
   for (std::uint32_t c = 0; c < num_clusters && !own_.first.empty(); ++c) {
     const std::size_t row = edges.size();

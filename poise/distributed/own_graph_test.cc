@@ -98,7 +98,7 @@ TEST(OwnGraph, refuses_receivers_that_do_not_exist_and_duplicate_ids) {
               testing::StartsWith("two tasks have the id 10; ids must be unique"));
 }
 
-/// Clusters of one rank, and the values that they must have.
+/// Checks the values of the clusters of one rank: sums over their tasks, and the background load.
 void expect_sums(const OwnTasks& own, const std::vector<std::uint32_t>& cluster_of,
                  const std::vector<PieceVertex>& clusters, double speed,
                  const AveragePlace& average) {

@@ -30,7 +30,7 @@ struct OwnTasks {
   /// bytes.
   std::span<const std::uint64_t> message_bytes;
   double background_s = 0;  // seconds that this rank works outside its tasks
-  LoadsInclude loads_include = LoadsInclude::none;  // the same on all ranks
+  LoadsInclude loads_include = LoadsInclude::none;  // must be the same on all ranks
 
   std::uint32_t num_tasks() const { return ids.size(); }
   std::uint64_t count(std::size_t i) const { return counts.empty() ? 1 : counts[i]; }

@@ -66,10 +66,10 @@ void keep_heaviest(std::vector<PieceEdge>& edges, std::uint32_t rank, std::size_
   const auto cost_s = [&](const PieceEdge& edge) {
     return edge.count * message_s + edge.bytes * byte_s;
   };
-  // Only the edges with the highest costs are kept; among edges of equal cost, a hash decides. If
-  // the vertex number decided, some vertices would lose all their edges, and moving them would seem
-  // to cost nothing. The hash of an edge is the sum of the hashes of its two vertices, so both
-  // directions of an edge have the same hash.
+  // Sorts edges by cost, because only the most expensive ones are kept. Edges of equal cost are
+  // sorted by a hash. If they were sorted by vertex, the last vertices would lose all their edges,
+  // and moving these vertices would seem to cost nothing. The hash of an edge is the sum of the
+  // hashes of its two vertices, so both directions of an edge have the same hash.
   const auto hash = [](VertexName name) {
     return mix(std::uint64_t{name.rank} << 32 | name.index);
   };

@@ -29,7 +29,7 @@ struct PieceVertex {
 
 /// All messages from one vertex to another.
 struct PieceEdge {
-  std::uint32_t own = 0;  // index of that end of the edge that is in this piece
+  std::uint32_t own = 0;  // index, in this piece, of one of the edge's two vertices
   VertexName other;
   std::uint64_t count = 0, bytes = 0;
 };
@@ -45,8 +45,8 @@ struct Piece {
   std::vector<std::uint32_t> merged;
 };
 
-/// Collective. Looks up entries in tables of other ranks: returns, for each name, entry name.index
-/// of the `table` of rank name.rank. Names may repeat.
+/// Collective. Returns for each name the value of table[name.index] on rank name.rank. Names may
+/// repeat.
 std::vector<std::uint32_t> ask_owners(Communicator& ranks, const std::vector<VertexName>& names,
                                       const std::vector<std::uint32_t>& table);
 

@@ -90,7 +90,8 @@ TEST(Pieces, parallel_edges_become_one_edge_with_the_sum_of_their_messages) {
   }
 }
 
-TEST(Pieces, keeps_the_most_expensive_edges_and_divides_the_messages_of_the_others_among_them) {
+TEST(Pieces,
+     keeps_the_most_expensive_edges_and_divides_the_messages_of_dropped_edges_among_kept_edges) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -125,7 +126,7 @@ TEST(Pieces, keeps_the_most_expensive_edges_and_divides_the_messages_of_the_othe
   }
 }
 
-TEST(Pieces, keeps_both_directions_of_an_edge_or_neither_if_all_edges_cost_the_same) {
+TEST(Pieces, if_all_edges_cost_the_same_both_directions_of_an_edge_are_kept_or_both_are_dropped) {
   constexpr std::uint32_t kRank = 2, kVertices = 20;
   std::vector<PieceEdge> edges;
   for (std::uint32_t v = 0; v < kVertices; ++v) {

@@ -235,8 +235,8 @@ class Cycle {
     return below;
   }
 
-  /// Sends the vertices of a level to the leaders of the groups to which they were assigned.
-  /// `edges` is empty before.
+  /// Sends the vertices of a level to the leaders of the groups to which they were assigned. The
+  /// caller must pass an empty `edges`.
   void ship(std::size_t level, const std::vector<std::uint32_t>& targets,
             std::vector<Guest>& guests, std::vector<GuestEdge>& edges) {
     const Piece& piece = pieces_[level];
@@ -396,8 +396,8 @@ class Decision {
   /// ranks of the tasks; the result of cycles with wide groups; and, if messages make the iteration
   /// notably longer than the average load, the result of cycles that begin with narrow groups. Each
   /// of these can be the best, because leaders decide about a coarser graph, whose predicted times
-  /// are inexact. Narrow groups are tried last: the leader of a small group keeps communicating
-  /// tasks together, but only by moving many tasks.
+  /// are inexact. Narrow groups are tried last: the leader of a small group puts tasks that
+  /// communicate close to each other, but only by moving many tasks.
   std::vector<std::uint32_t> shortest(double steps) {
     Candidate best{std::vector<std::uint32_t>(own_.num_tasks(), ranks_.rank())};
     Candidate wide{after(wide_)};
@@ -422,8 +422,9 @@ class Decision {
   const std::uint64_t seed_;
   const DistributedLimits& limits_;
   const AveragePlace average_;
-  // For each successive cycle, the maximum number of members of a group. `narrow_` is empty if
-  // cycles that begin with narrow groups are not tried.
+  // Maximum number of members of a group in each successive cycle. If messages take a notable part
+  // of the time, cycles with `narrow_`, whose first groups are smaller, are an alternative;
+  // otherwise `narrow_` is empty.
   const std::vector<std::uint32_t> wide_;
   std::vector<std::uint32_t> narrow_;
 };
@@ -448,7 +449,7 @@ DistributedPlan planned(Communicator& ranks, const Machine& machine, const OwnTa
          machine.num_places(), ranks.num_ranks());
   if (!strategy.strategy->needs.empty())
     fail(
-        "strategy {} needs {}, which are unknown if all ranks decide together; use another "
+        "strategy {} needs {}, which Poise does not know if all ranks decide together; use another "
         "strategy",
         strategy.strategy->name, strategy.strategy->needs);
   DistributedPlan plan;

@@ -8,16 +8,17 @@
 //
 // 1. Each rank merges its tasks along heavy messages into clusters. The leader of each group of
 //    ranks (rank_groups.h) merges the clusters of its members, and so on up to one top leader.
-// 2. The top leader assigns each merged vertex to one of its child groups. It runs a strategy of
-//    the table on a machine whose places are the child groups (leader_problem.h).
+// 2. The top leader assigns each merged vertex to one of its child groups. It runs a strategy
+//    (strategies/strategy.h) on a machine whose places are the child groups (leader_problem.h).
 // 3. On the way down each leader does the same for its own group, all leaders at the same time.
 //    Messages to vertices of other groups end at ports, which stand for parts of these groups.
 // 4. If few ranks had most of the load and their clusters were too heavy to balance, a second cycle
 //    follows. It starts from the result of the first, without migrating tasks in between.
-// 5. Steps 1 to 4 are the first attempt. If messages still make an iteration notably longer, a
-//    second attempt follows. Its first cycle has smaller groups of ranks, which keep communicating
-//    tasks together but move many tasks; its second cycle evens out loads. Strategies other than
-//    `poise` make only one attempt: the second if messages cost much, otherwise the first.
+// 5. Steps 1 to 4 are the first attempt. If messages make its iteration notably longer than the
+//    average load, a second attempt follows. Its first cycle has smaller groups of ranks, which
+//    bring tasks that communicate closer to each other but move many tasks. Its second cycle
+//    balances loads. Strategies other than `poise` make only one attempt: the one with smaller
+//    groups if messages cost much, otherwise the one of steps 1 to 4.
 // 6. Strategy `poise` uses the result of the attempt with the shorter total time (total_time.h).
 //    If neither attempt shortens the total time, all tasks stay.
 //
@@ -44,7 +45,8 @@ struct Arrival {
 
 struct DistributedPlan {
   std::vector<std::uint32_t> rank_of_task;  // per own task
-  std::vector<Arrival> imports;  // arriving tasks, by sending rank, then in that rank's order
+  /// The tasks that arrive, sorted by sending rank. Tasks of one sender are in that sender's order.
+  std::vector<Arrival> imports;
 };
 
 /// Limits on the work and memory of a leader, the rank that decides for a group of ranks.

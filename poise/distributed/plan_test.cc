@@ -96,6 +96,7 @@ TEST(DistributedPlan, the_import_list_of_a_rank_contains_exactly_the_tasks_that_
 }
 
 TEST(DistributedPlan, repeated_calls_give_the_same_plan) {
+  POISE_SKIP_IF_SLOW();
   OwnedProblem problem = made(physical("node:4 core:4"), "geometric:message_bytes=1e5", 6000);
   const DistributedLimits limits{.width = 4, .vertices = 300, .edges = 2000};
   EXPECT_EQ(placement_of(problem.view(), planned(problem, limits)),
@@ -323,7 +324,7 @@ TEST(DistributedPlan, moves_few_tasks_if_every_second_task_is_pinned) {
     const Metrics metrics = evaluate(problem.machine, problem.workload, problem.machine.costs(),
                                      problem.current, after);
     EXPECT_LT(metrics.imbalance, 1.02);
-    EXPECT_LT(metrics.migrations, 3'500u);  // even the best plan moves at least 2,500
+    EXPECT_LT(metrics.migrations, 3'500u);  // to balance the load, at least 2,500 tasks must move
   }
 }
 

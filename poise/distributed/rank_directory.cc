@@ -10,9 +10,9 @@
 
 namespace poise {
 
-// IdTable chooses the slot of an id by the lowest bits of mix(). If these bits also chose the rank
-// and the number of ranks were a power of two, the ids of a rank would map to only a few slots of
-// its table.
+// The rank is chosen by the highest bits of mix(), because IdTable chooses the slot of an id by the
+// lowest bits. If the lowest bits chose both, and the number of ranks was a power of two, the ids
+// of a rank would map to only a few slots of its table.
 std::uint32_t directory_of(std::uint64_t id, std::uint32_t num_ranks) {
   return static_cast<std::uint32_t>((mix(id) >> 32) * num_ranks >> 32);
 }

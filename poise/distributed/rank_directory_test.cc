@@ -23,8 +23,8 @@ TEST(RankDirectory, every_rank_holds_the_directory_entries_of_about_equally_many
   EXPECT_LT(directory_of(~std::uint64_t{0}, 0xffffffffu), 0xffffffffu);
 }
 
-// IdTable, in which a rank keeps its ids, chooses the slot by the lowest bits of mix(). If few
-// slots were chosen for many ids, the time to find them would grow with the square of their number.
+// A rank keeps its ids in an IdTable, which chooses the slot of an id by the lowest bits of mix().
+// If n ids shared a few slots, looking up all n ids would take a time proportional to n^2.
 TEST(RankDirectory, the_ids_of_a_rank_spread_over_the_slots_of_a_hash_table) {
   constexpr std::uint32_t kRanks = 4096, kIds = 512;
   std::set<std::uint64_t> slots;

@@ -11,8 +11,8 @@ namespace {
 
 using Bounds = std::vector<std::uint32_t>;
 
-/// Returns the largest number of `finer` groups inside one `coarser` group. Every group boundary of
-/// `coarser` is also one of `finer`.
+/// Returns the largest number of `finer` groups inside one `coarser` group. Every boundary between
+/// `coarser` groups must also be a boundary between `finer` groups.
 std::size_t widest(const Bounds& finer, const Bounds& coarser) {
   std::size_t most = 0, at = 0;
   for (std::size_t g = 1; g < coarser.size(); ++g) {
@@ -49,8 +49,8 @@ RankGroups::RankGroups(const Machine& machine, std::uint32_t width) {
   first_.push_back(std::move(singles));
   while (num_groups(top()) > 1) {
     const Bounds& now = first_.back();
-    // The next level of rank groups joins groups of the last one, so it has fewer groups. Machine
-    // levels that do not have fewer groups than the last level are therefore skipped.
+    // The next level of rank groups joins groups of the level `now`, so it must have fewer groups.
+    // Machine levels with at least as many groups as `now` are therefore skipped.
     while (coarser.back().size() >= now.size()) coarser.pop_back();
     const auto narrow = std::find_if(coarser.begin(), coarser.end(), [&](const Bounds& level) {
       return widest(now, level) <= width;

@@ -53,7 +53,7 @@ TEST(RankGroups,
     }
 }
 
-TEST(RankGroups, groups_do_not_cross_the_boundaries_of_groups_of_the_machine) {
+TEST(RankGroups, a_group_of_ranks_never_combines_parts_of_different_nodes_or_of_different_racks) {
   for (const std::uint32_t width : {2u, 3u, 4u, 7u}) {
     const Machine machine = machine_from_text("rack:3 node:2 core:5");
     const RankGroups groups(machine, width);

@@ -71,8 +71,8 @@ std::vector<Flow> migration_flows(std::uint32_t rank, const OwnTasks& own,
   return flows;
 }
 
-/// One rank's share of the times of a place. The shares of all ranks are combined as follows: work,
-/// sent and received times are added up; of every other time, the largest is taken.
+/// One rank's share of the times of a place. To combine the shares of all ranks, the times for
+/// work, for sending and for receiving are added up; of every other time, the largest is taken.
 struct Share {
   double work_s = 0, sent_s = 0, received_s = 0, latency_s = 0, exposed_s = 0;
 
@@ -119,8 +119,8 @@ class Shares {
   }
 
   /// Collective. Each rank may know only a share of the times of a place. For each place, combines
-  /// the shares of all ranks, from which `time` computes the time of the place. Returns the longest
-  /// time of any place.
+  /// the shares of all ranks, and `time` computes the time of the place from the combined share.
+  /// Returns the longest time of any place.
   template <typename Time>
   double slowest_s(Communicator& ranks, const Time& time) const {
     Mail<Share> mail;

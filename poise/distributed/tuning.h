@@ -26,15 +26,15 @@ inline constexpr double kRoom = 1.02;
 inline constexpr double kShareOfMessages = 0.5;
 /// If messages cost more than this fraction of the load, and also make an iteration longer than the
 /// average load by this fraction, two V-cycles are tried. The first cycle has groups of few ranks:
-/// the leader of a group then decides about more vertices per rank, which keeps communicating tasks
-/// together. The second cycle has groups of many ranks and evens out loads.
+/// the leader of a group then decides about more vertices per rank, which puts tasks that
+/// communicate closer to each other. The second cycle has groups of many ranks and evens out loads.
 inline constexpr double kMessagesWeigh = 0.02;
 /// Minimum number of ranks in a group of the first of two V-cycles, which are tried if messages
 /// cost much (see kMessagesWeigh).
 inline constexpr std::uint32_t kMinWidth = 4;
-/// If the weight of a rank's tasks exceeds this multiple of the average weight of a whole group (of
-/// the maximum width), the rank's clusters are too heavy to balance well, and a second cycle forms
-/// new ones.
+/// The clusters of a rank are too heavy to balance well if the rank's tasks weigh more than this
+/// multiple of what an average group of the maximum number of ranks weighs. A second cycle then
+/// forms new clusters.
 inline constexpr double kCoarse = 2;
 
 static_assert(kMinShrink < 1 && kHeavier > 1 && kRoom > 1 && kCoarse > kRoom);

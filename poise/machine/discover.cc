@@ -190,9 +190,9 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // Two levels with the same groups become one level. Its main name is the name of the first one,
-    // and the other name is kept as a further name. But "numa" always becomes the main name,
-    // because the factors between domains belong to the level "numa".
+    // Two levels with the same groups become one level with two names. The name of the first level
+    // is the main one, except that "numa" is always the main one, because the factors between
+    // domains belong to the level "numa".
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -395,7 +395,7 @@ void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, Machi
 
 void set_memory(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains, Facts& facts) {
   for (const hwloc_obj_t domain : domains) {
-    if (domain == nullptr) continue;  // no memory is allowed: this is the only domain
+    if (domain == nullptr) continue;  // the one domain of a process that may use no NUMA node
     facts.numa_index.push_back(domain->os_index);
     facts.memory_bytes.push_back(domain->attr->numanode.local_memory);
   }
@@ -489,8 +489,8 @@ std::size_t behind(std::string_view text, char closing, std::size_t at) {
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;
-  // is_word: the previous character belongs to a word; is_named: a level's name was read, but not
-  // yet its count.
+  // `is_word`: the previous character belongs to a word. `is_named`: the name of a level was read,
+  // and its count was not yet read.
   bool is_word = false, is_named = false;
   std::size_t behind_count = owned.find_first_not_of(" \n");
   for (std::size_t at = 0; at < owned.size();) {

@@ -221,7 +221,8 @@ std::vector<DomainId> domains_of_places(const Machine& machine) {
 }
 
 TEST(Discover, cores_join_the_nearest_usable_numa_node_if_the_process_may_not_use_their_own_node) {
-  // Package 0 is in one group with package 1 only, and package 3 with package 2 only.
+  // Packages 0 and 1 form a group; packages 2 and 3 form another. Only the NUMA nodes of packages 1
+  // and 2 are usable.
   const Machine machine = packages_with_memory({2, 2}, 0b0110).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1, 1}));
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{1, 2}));
@@ -439,8 +440,7 @@ TEST(Discover, caches_of_the_same_level_and_size_are_counted_together) {
   EXPECT_EQ(machine.levels()[0].also, "l3");
 }
 
-TEST(Discover,
-     omits_a_level_if_all_of_its_groups_have_one_core_but_not_if_only_one_group_has_one_core) {
+TEST(Discover, omits_a_level_only_if_each_of_its_groups_has_one_core) {
   EXPECT_EQ(names_of_levels(machine_from_hwloc_synthetic("l3:2 l2:2 core:1 pu:2")),
             "numa:1 l3:2 core:4 ");
   Xml xml;
@@ -457,7 +457,8 @@ TEST(Discover, levels_of_the_same_type_are_numbered) {
             "numa:1 group:2 group2:6 group3:12 core:24 ");
 }
 
-TEST(Discover, an_example_machine_has_the_expected_bus_bandwidth_name_place_order_and_factors) {
+TEST(Discover,
+     an_example_machine_has_the_expected_bus_bandwidth_and_name_and_place_order_and_factors) {
   const Machine machine = machine_from_hwloc_synthetic("numa:2 core:10 pu:2");
   EXPECT_EQ(machine.costs().bus_bytes_per_s, 10 * 3.5e9);
   EXPECT_EQ(machine.name(), "numa:2 core:10 pu:2");
@@ -572,7 +573,7 @@ TEST(Discover, speeds_come_from_the_best_source_that_covers_all_kinds_of_cores) 
   }
 }
 
-TEST(Discover, speeds_are_estimated_from_the_order_of_kinds_of_cores_if_only_that_is_known) {
+TEST(Discover, speeds_are_estimated_from_the_order_of_core_kinds_if_only_this_order_is_known) {
   Source source = Source::given;
   const std::vector<double> speeds = speeds_of_kinds(
       {Xml::info("X", "1"), Xml::info("X", "2"), Xml::info("X", "3")}, source, {7, 3, 5});
@@ -583,7 +584,8 @@ TEST(Discover, speeds_are_estimated_from_the_order_of_kinds_of_cores_if_only_tha
   EXPECT_EQ(source, Source::assumed);
 }
 
-TEST(Discover, the_domain_of_a_core_is_the_nearest_dram_or_other_memory_if_there_is_no_dram) {
+TEST(Discover,
+     a_core_belongs_to_the_nearest_dram_or_if_there_is_no_dram_to_the_nearest_other_memory) {
   const auto package = [](Xml& xml, std::uint32_t first_numa, const char* first, const char* second,
                           unsigned units) {
     xml.open("Package", units, 0b11u << first_numa, fmt::format("os_index=\"{}\"", first_numa))
@@ -640,7 +642,7 @@ TEST(Discover, cores_without_usable_memory_join_the_neighbouring_domain_in_the_s
     std::uint64_t units = 0;
     std::vector<std::size_t> package_of_place;
     for (std::size_t package = 0; package < packages; ++package) {
-      const std::uint64_t cores = 1 + random.below(3);  // bits: first core, second core
+      const std::uint64_t cores = 1 + random.below(3);  // bit 0: the first core, bit 1: the second
       units |= cores << 2 * package;
       package_of_place.insert(package_of_place.end(), cores == 3 ? 2 : 1, package);
     }

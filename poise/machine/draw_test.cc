@@ -84,7 +84,7 @@ TEST(Draw, numbers_of_bytes_are_shown_in_binary_units) {
   EXPECT_EQ(bytes_text(1610612736), "1.5 GiB");
 }
 
-/// The part of a drawing from `begin` up to the next empty line or the costs of messages.
+/// The part of a drawing from `begin` up to the next empty line or, if there is none, to the end.
 std::string part_of(const Machine& machine, const std::string& begin) {
   const std::string text = draw_machine(machine);
   const std::size_t first = text.find(begin);
@@ -94,7 +94,7 @@ std::string part_of(const Machine& machine, const std::string& begin) {
 
 Machine read(const std::string& json) { return machine_from_json(json, "test.json"); }
 
-TEST(Draw, the_tree_shows_threads_speeds_memory_and_caches_where_they_belong) {
+TEST(Draw, the_tree_shows_threads_and_speeds_and_memory_and_caches_where_they_belong) {
   const Machine box = read(R"({"poise_machine": 1, "name": "box", "processor": "CPU X",
       "levels": [{"name": "numa", "count": 2, "also": "package l3"},
                  {"name": "core", "count": [2, 3]}],
@@ -200,7 +200,8 @@ TEST(Draw, numa_factors_are_drawn_for_each_kind_of_node_that_has_several_domains
   EXPECT_THAT(text, Not(HasSubstr("kind 0")));
 }
 
-TEST(Draw, factors_inside_a_domain_are_listed_by_the_level_of_the_smallest_common_group) {
+TEST(Draw,
+     message_cost_factors_inside_a_domain_are_listed_by_the_finest_level_that_two_places_share) {
   constexpr const char* kHead = "Messages inside a domain, by the smallest group they stay in ";
   const auto inside = [](const char* text) {
     return part_of(machine_from_text(text), "Messages inside").substr(std::strlen(kHead));
@@ -218,7 +219,7 @@ TEST(Draw, factors_inside_a_domain_are_listed_by_the_level_of_the_smallest_commo
             "  l3         1, one way 80 ns [70, 90.25]\n");
 }
 
-TEST(Draw, shows_the_factors_of_every_shape_of_network) {
+TEST(Draw, shows_the_message_cost_factors_of_networks_of_every_shape) {
   const auto network = [](const Machine& machine) { return part_of(machine, "Network"); };
   EXPECT_EQ(network(machine_from_text("node:2 core:2 factors:9,1")),
             "Network: tree (given)\n  between nodes: 9\n");
@@ -290,7 +291,7 @@ TEST(Draw, memory_that_is_not_the_domain_of_any_place_is_listed_by_kind_and_size
             "  2 × HBM, 1 KiB (NUMA nodes 4, 5)\n");
 }
 
-TEST(Draw, the_last_lines_name_the_measured_host_and_the_source_of_speeds_and_the_origin) {
+TEST(Draw, the_last_lines_name_the_measured_host_and_the_sources_of_the_speeds_and_of_the_machine) {
   MachineParts parts = machine_from_text("core:2 speeds:1,0.5").parts();
   parts.speed_source = Source::firmware;
   parts.facts.measurement.host = "n1";
@@ -314,7 +315,7 @@ TEST(Draw, long_paragraphs_are_broken_into_lines_of_at_most_96_characters) {
     return part_of(Machine(parts), "Source:");
   };
   const std::string eighty(80, 'a'), seven(7, 'b'), eight(8, 'c');
-  // "Source:" and a blank take 8 characters, the indent of further lines 2.
+  // "Source:" and a blank take 8 of the 96 columns of a line. Further lines are indented by 2.
   EXPECT_EQ(source(eighty + " " + seven + " d"), "Source: " + eighty + " " + seven + "\n  d\n");
   EXPECT_EQ(source(eighty + " " + eight + " d"), "Source: " + eighty + "\n  " + eight + " d\n");
   const std::string long_word(94, 'e');

@@ -10,11 +10,11 @@
 
 namespace poise {
 
-/// Gives the same results as Machine::message_factor() and byte_factor(). If the machine has at
-/// most 128 domains, and all message factors inside domains are 1, stores message factors per pair
-/// of domains (128 KB, which fits into a processor's cache). On other machines with at most 2,048
-/// nodes, stores them per pair of nodes (32 MB). Asks the machine, to which it keeps a reference,
-/// for all other factors.
+/// Gives the same results as Machine::message_factor() and byte_factor(). Message factors are
+/// stored per pair of domains if the machine has at most 128 domains and all message factors inside
+/// domains are 1; this takes at most 128 KB, which fits into a processor's cache. On other machines
+/// with at most 2,048 nodes, message factors are stored per pair of nodes, in at most 32 MB. All
+/// other factors are asked of the machine, to which the table keeps a reference.
 class FactorTable {
  public:
   /// Whether factors are stored, or computed at each query. On a torus of hundreds of nodes,

@@ -36,7 +36,8 @@ struct LevelLatency {
   Spread one_way_ns = {};
 };
 
-/// Times of messages between two hosts, with the best fit seconds = latency + bytes / bytes_per_s.
+/// Times of messages between two hosts. The members fit_* describe the line that fits these times
+/// best: time = latency + bytes / bytes_per_s.
 struct HostPair {
   std::string from = {}, to = {};
   Spread latency_ns = {};  // latency of the smallest message in one direction

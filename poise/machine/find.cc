@@ -69,8 +69,8 @@ Machine named_machine(std::string_view name) {
        unknown_name("machine", name, known));
 }
 
-/// Hashes only what stays the same between reboots. Memory sizes are left out, because those of a
-/// virtual machine may change.
+/// Hashes only what stays the same between reboots. Memory sizes are left out, because a virtual
+/// machine may have another memory size after a reboot.
 std::uint64_t topology_hash(const Machine& machine) {
   MachineParts parts = machine.parts();
   parts.facts.memory_bytes.clear();

@@ -40,7 +40,7 @@ Job job_machine();
 /// is connected. Without this file, the switches stay unknown.
 void find_slurm_switches(std::vector<JobHost>& hosts);
 
-/// Folders in which machines are searched by name: $POISE_MACHINES (separated by ':'), the folders
+/// Folders in which machines are looked up by name: $POISE_MACHINES (separated by ':'), the folders
 /// installed with this library and this program, and the folder of the source tree.
 std::vector<std::string> machine_folders();
 

@@ -181,7 +181,7 @@ TEST(FindMachine, the_file_name_of_a_measurement_depends_on_the_topology_but_not
   EXPECT_EQ(measurement_file(Machine(parts)), "");
 }
 
-TEST(FindMachine, text_counts_as_hwloc_syntax_if_it_has_a_processing_unit_or_a_bracket) {
+TEST(FindMachine, text_that_contains_PU_or_a_bracket_is_read_in_the_syntax_of_hwloc) {
   EXPECT_EQ(find_machine("core:3 PU:2").num_places(), 3u);
   EXPECT_EQ(find_machine("core:3 cpu:2").num_places(), 6u) << "cpu is the name of a level";
   EXPECT_THROW(find_machine("core:3(x"), Error);

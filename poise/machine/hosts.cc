@@ -84,9 +84,9 @@ class HostNumbers {
 };
 
 /// Element [from * hosts + to] is the network factor from one host to another. One ping-pong
-/// measures both directions, so the two factors are equal. The matrix is empty if all pairs of
-/// hosts have the factor of the network: it would add no information, and for a large job it would
-/// take gigabytes.
+/// measures both directions, so the two factors are equal. Returns an empty matrix if all pairs of
+/// hosts have the same factor as the whole network: then a matrix, which takes gigabytes for a
+/// large job, would add no information.
 std::vector<double> factor_matrix(const Machine& node, std::span<const std::string> hosts) {
   const std::vector<const HostPair*> pairs = between_hosts(node);
   if (pairs.empty()) return {};

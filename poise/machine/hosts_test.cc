@@ -140,7 +140,7 @@ TEST(Hosts, a_cluster_of_two_hosts_stores_its_network_cost_as_one_factor_not_as_
   EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
 }
 
-TEST(Hosts, messages_between_hosts_cost_more_than_inside_a_host_if_the_network_was_not_measured) {
+TEST(Hosts, messages_between_hosts_get_the_assumed_cost_factor_if_the_network_was_not_measured) {
   const std::vector<std::string> hosts{"a", "b"};
   for (const char* text : {"numa:2 core:2", "numa:2 core:2 factors:1.5,1"}) {
     const Machine cluster = cluster_of(machine_from_text(text), hosts);
@@ -151,7 +151,7 @@ TEST(Hosts, messages_between_hosts_cost_more_than_inside_a_host_if_the_network_w
   }
 }
 
-TEST(Hosts, messages_inside_a_node_get_the_cost_factors_of_the_machine_text_if_none_were_measured) {
+TEST(Hosts, unmeasured_cost_factors_of_messages_inside_a_node_come_from_the_machine_text) {
   const std::vector<std::string> hosts{"a", "b"};
   const Machine cluster = cluster_of(machine_from_text("numa:2 core:2 factors:1.5,1"), hosts);
   EXPECT_EQ(cluster.num_nodes(), 2u);
@@ -259,7 +259,7 @@ TEST(Hosts, bandwidth_factors_are_unchanged_if_the_network_or_memory_bandwidth_i
   EXPECT_EQ(free_bytes.costs().card_bytes_per_s, 1e9);
 }
 
-TEST(Hosts, a_cluster_repeats_the_places_levels_domains_factors_and_facts_of_one_node) {
+TEST(Hosts, a_cluster_repeats_the_places_and_levels_and_domains_and_factors_and_facts_of_one_node) {
   MachineParts parts = machine_from_json(R"({"poise_machine": 1, "name": "box",
       "levels": [{"name": "numa", "count": 2}, {"name": "l3", "count": [2, 1]},
                  {"name": "core", "count": [1, 2, 3]}],
@@ -302,7 +302,7 @@ TEST(Hosts, a_cluster_repeats_the_places_levels_domains_factors_and_facts_of_one
   EXPECT_EQ(all.caches[1].count, 18u);
 }
 
-TEST(Hosts, root_factors_of_a_node_still_apply_inside_each_node_of_a_cluster) {
+TEST(Hosts, places_of_one_node_keep_their_message_cost_factors_in_a_cluster) {
   MachineParts parts = machine_from_text("l3:2 core:2 factors:1.5,1").parts();
   parts.root_bandwidth_factor = 1.75;
   const std::vector<std::string> hosts{"a", "b"};

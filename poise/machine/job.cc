@@ -62,7 +62,8 @@ std::vector<std::string> names_of(std::string_view piece) {
     if (piece.empty()) break;
     const std::size_t close = piece.find(']');
     if (close == piece.npos || close == 1)
-      fail("list of the job's hosts: \"{}\" needs numbers in its brackets, such as [1-4]", piece);
+      fail("list of the job's hosts: \"{}\" must have numbers between [ and ], such as [1-4]",
+           piece);
     std::vector<std::string> longer;
     for (const std::string& name : names)
       for (const std::string_view range : split(piece.substr(1, close - 1), ',')) {
@@ -188,8 +189,8 @@ void find_switches(std::string_view topology, std::vector<JobHost>& hosts) {
     try {
       listed = expanded_hosts(nodes);
     } catch (const Error&) {
-      // The site's administrators write this file. A host list of unknown form, such as n[00x33],
-      // must not stop a job.
+      // Skips a host list of unknown form, such as n[00x33]. Users cannot correct this file, so a
+      // mistake in it must not stop their jobs.
       continue;
     }
     for (const std::string& host_name : listed) {

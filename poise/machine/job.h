@@ -25,7 +25,7 @@ struct JobHost {
 std::vector<std::string> expanded_hosts(std::string_view text);
 
 /// Hosts of a Slurm job; `processors` is SLURM_JOB_CPUS_PER_NODE, such as "16(x3),8", or empty.
-/// Throws Error if there are counts, but not as many as hosts.
+/// Throws Error if `processors` is not empty and does not have one count per host.
 std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view processors);
 
 /// The number of ranks of a Slurm job. `tasks` is SLURM_TASKS_PER_NODE, such as "2(x3),1"; if it is

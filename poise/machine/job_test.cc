@@ -164,8 +164,7 @@ std::vector<std::string> switches_of(const std::vector<JobHost>& hosts) {
   return switches;
 }
 
-TEST(Job,
-     a_host_gets_the_smallest_switch_that_lists_it_or_the_first_of_several_equally_small_ones) {
+TEST(Job, a_host_is_assigned_to_the_smallest_switch_that_lists_it_and_ties_go_to_the_first_switch) {
   std::vector<JobHost> hosts = hosts_of_slurm("n[0-4]", "");
   find_switches(
       "SwitchName=all Nodes=n[0-9]\n"

@@ -90,8 +90,8 @@ class Value {
         numbers.push_back(item.number());
       else if (!append_item(item.text(), max_size - std::min(max_size, numbers.size()), numbers))
         item.refuse(
-            "{} is \"{}\"; write a range such as \"0-7\" or a repetition such as \"4 x 2\", of at "
-            "most {} numbers",
+            "{} is \"{}\"; write a range such as \"0-7\" or a repetition such as \"4 x 2\"; the "
+            "list may have at most {} numbers",
             item.text(), max_size);
     }
     if (numbers.size() > max_size)
@@ -103,8 +103,8 @@ class Value {
     const std::size_t given = numbers.size();
     if (!repeat_to(size, numbers))
       refuse(
-          "{} has {} numbers, but {} are needed; a shorter list is repeated only if its length "
-          "divides {}",
+          "{} has {} numbers, but {} are needed; a shorter list is allowed only if its length "
+          "divides {}, and is then repeated",
           given, size, size);
     return numbers;
   }
@@ -157,7 +157,7 @@ std::vector<std::uint32_t> read_counts(const Value& count, std::size_t groups_ab
   const auto counts = count.whole_list_for<std::uint32_t>(groups_above, kMaxPlaces);
   std::uint64_t total = 0;
   for (const std::uint32_t each : counts) {
-    if (each == 0) count.refuse("{} contains 0; every group needs at least one subgroup or place");
+    if (each == 0) count.refuse("{} contains 0; every number must be at least 1");
     total += each;
   }
   if (total > kMaxPlaces) count.refuse("{}: a level may have at most {} groups", kMaxPlaces);
@@ -177,8 +177,8 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
     if (groups > max_places) json.refuse("{}: the machine may have at most {} places", max_places);
     if (groups * depth > kMaxGroups)
       json.refuse(
-          "{}: the number of levels, {}, times the largest number of groups in a level, {}, "
-          "exceeds the limit {}",
+          "{}: there are {} levels, and the largest one has {} groups; the product of these two "
+          "numbers exceeds the limit {}",
           depth, groups, kMaxGroups);
     Level& part = parts.levels.emplace_back();
     part.name = level.at("name").text();
@@ -284,7 +284,8 @@ void read_numa(const Value& machine, std::size_t nodes, std::size_t domains, Mac
   if (!numa) {
     if (domains != nodes)
       machine.refuse(
-          "{} has {} memory domains; the key \"numa\" must give the cost factors between them",
+          "{} has {} memory domains, but the key \"numa\" is missing; add this key with the cost "
+          "factors between the domains",
           domains);
     return;
   }
@@ -514,8 +515,8 @@ void check_summary(const Value& machine, std::size_t nodes, std::size_t domains,
   const auto check = [&](const char* key, std::size_t made) {
     const auto said = summary->find(key);
     if (said && said->whole() != made)
-      said->refuse("{} is {}, but the other JSON keys give {} as the number of {}", said->whole(),
-                   made, key);
+      said->refuse("{} is {}; it must be {}, the number of {} that the other JSON keys define",
+                   said->whole(), made, key);
   };
   check("nodes", nodes);
   check("domains", domains);

@@ -117,7 +117,7 @@ TEST(MachineJson, errors_name_the_file_and_the_json_key_that_is_wrong) {
       {head + R"("domains": "l3"})", "domains is \"l3\""},
       {head + R"("domains": [3]})", "domains must list how many places"},
       {head + R"("summary": {"places": 5}})",
-       "summary.places is 5, but the other JSON keys give 4 as the number of places"},
+       "summary.places is 5; it must be 4, the number of places that the other JSON keys define"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "speeds": ["9 x 1"]})", "speeds[0]"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "speeds": 0})", "speed 0"},
       {head + R"("numa": {"latency_factor": [[1, 2], [2, 1]]}, "network": {"shape": "torus"}})",
@@ -145,8 +145,9 @@ TEST(MachineJson, deep_nesting_is_an_error_not_a_crash) {
   EXPECT_THROW(read(std::string(200000, '[') + std::string(200000, ']')), Error);
 }
 
-/// A machine description with all keys and with different numbers everywhere. The three nodes have
-/// 2, 1 and 1 memory domains with 1, 2, 3 and 1 places.
+/// A machine description with all keys and with different numbers everywhere. The first of the
+/// three nodes has two memory domains, the others have one each. The domains have 1, 2, 3 and 1
+/// places.
 constexpr const char* kWhole = R"({"poise_machine": 1, "name": "whole", "origin": "a pläce",
     "assumed": ["this", "that"], "processor": "cpu",
     "summary": {"nodes": 3, "domains": 4, "places": 7},
@@ -401,7 +402,7 @@ TEST(MachineJson, invalid_or_contradictory_values_are_refused_with_the_reason) {
   };
   EXPECT_EQ(error_of(fine + R"("name": "fine")"), "no error");
   const std::pair<std::string, const char*> cases[] = {
-      {R"("name": "x")", "6 memory domains; the key \"numa\" must give the cost factors"},
+      {R"("name": "x")", "6 memory domains, but the key \"numa\" is missing"},
       {numa(R"("latency_factor": [])"), "has 0 rows; a square matrix"},
       {numa(R"("latency_factor": [[1, 2], [3, 1]], "bandwidth_factor": [[1]])"),
        "must have the same size as latency_factor"},
@@ -472,7 +473,8 @@ TEST(MachineJson, numbers_that_have_their_default_value_are_not_written) {
   EXPECT_NE(plain.find("[[1,2],[2,1]]"), plain.npos) << plain;
 }
 
-TEST(MachineJson, root_factors_and_equal_speeds_are_kept_if_they_differ_from_1) {
+TEST(MachineJson,
+     the_root_factors_and_the_common_speed_of_all_places_are_unchanged_after_writing_and_reading) {
   for (const double latency : {1.0, 2.0, 3.5})
     for (const double bandwidth : {1.0, 2.0, 3.5})
       for (const double speed : {1.0, 2.0, 0.5}) {
@@ -494,7 +496,8 @@ TEST(MachineJson,
     const std::string text(length, 'x');
     parts.facts.assumed = {text};
     const std::string json = machine_to_json(Machine(parts));
-    // The brackets, the quotes and the indent of the array take 6 characters.
+    // An array fits on one line of 100 characters if its text has at most 94: two quotes, two
+    // brackets and an indent of two are added.
     const std::string line = length <= 94 ? "\"assumed\": [\"" + text + "\"],\n"
                                           : "\"assumed\": [\n    \"" + text + "\"\n  ],\n";
     EXPECT_NE(json.find("\n  " + line), json.npos) << json;

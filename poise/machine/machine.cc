@@ -104,7 +104,7 @@ void Machine::check_places_and_levels() const {
       fail("machine: the groups of level \"{}\" do not contain every place exactly once",
            level.name);
     if (l > 0 && !refines(level, parts_.levels[l - 1]))
-      fail("machine: a group of level \"{}\" extends over more than one group of level \"{}\"",
+      fail("machine: a group of level \"{}\" has places in several groups of level \"{}\"",
            level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
       fail(
@@ -223,8 +223,8 @@ void Machine::check_network() const {
   if (network.dims.empty() || routers < 1 || routers > kMaxRouters ||
       (network.shape == Network::Shape::dragonfly && network.dims.size() != 2))
     fail(
-        "machine: the {} network has invalid dimensions: each must be at least 1, their product at "
-        "most {}, and a dragonfly must have exactly two",
+        "machine: the {} network has invalid dimensions; each dimension must be at least 1, the "
+        "product of all may be at most {}, and a dragonfly must have exactly two dimensions",
         name_of(network.shape), kMaxRouters);
   if (network.nodes_per_router == 0)
     fail("machine: the number of nodes per router is 0; it must be at least 1");

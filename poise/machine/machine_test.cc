@@ -230,7 +230,7 @@ TEST(Machine, refuses_bandwidths_so_small_that_times_would_be_infinite) {
   }
 }
 
-TEST(MachineText, a_misspelt_setting_or_level_is_refused_and_not_read_as_a_level_without_meaning) {
+TEST(MachineText, a_misspelt_setting_or_level_is_refused_instead_of_becoming_a_new_level) {
   for (const char* text :
        {"node:2 core:2 bandwith:1e9", "node:2 core:2 factor:10,1", "nod:2 core:2", "nodes:2 core:2",
         "Node:2 core:2", "node:2 nuam:2 core:2", "node:2 sockets:2 core:4", "node:2 cores:2",
@@ -262,7 +262,7 @@ TEST(MachineText, settings_such_as_bandwidth_and_latency_become_the_costs_of_the
 }
 
 TEST(UnitCosts,
-     a_message_costs_cpu_time_plus_latency_and_a_byte_two_copies_plus_the_slowest_resource) {
+     messages_cost_cpu_time_plus_latency_and_bytes_cost_two_copies_plus_the_slowest_resource) {
   CostModel costs;
   costs.formula = CostFormula::physical;
   costs.network = {1e-6, 2e-6, 1e-9, 4e-6, 3};
@@ -426,7 +426,7 @@ TEST(Machine, each_node_needs_a_node_kind_whose_matrices_fit_its_number_of_domai
   for (const auto& change : changes) EXPECT_FALSE(is_valid(change));
 }
 
-TEST(Machine, total_speed_and_queries_for_equal_speeds_or_factors_match_a_check_of_all_places) {
+TEST(Machine, total_speed_and_checks_for_equal_speeds_or_factors_agree_with_loops_over_all_places) {
   Random random(1);
   for (int round = 0; round < 300; ++round) {
     MachineParts parts =
@@ -458,7 +458,7 @@ TEST(Machine, total_speed_and_queries_for_equal_speeds_or_factors_match_a_check_
 }
 
 TEST(Machine,
-     messages_inside_a_domain_are_unequal_if_only_those_of_its_first_or_last_place_cost_more) {
+     message_costs_inside_a_domain_are_unequal_if_only_the_first_or_last_place_has_higher_costs) {
   for (const std::vector<PlaceId>& l3 : {std::vector<PlaceId>{0, 1, 6}, {0, 5, 6}, {0, 6}}) {
     MachineParts parts = machine_from_text("l3:1 core:6").parts();
     parts.levels[0].first_place = l3;
@@ -469,7 +469,7 @@ TEST(Machine,
   }
 }
 
-TEST(Machine, groups_levels_domains_and_nodes_are_found_by_their_numbers) {
+TEST(Machine, finds_levels_by_name_and_the_group_and_domain_and_node_of_each_place) {
   const Machine machine = machine_from_text("rack:2 node:2 numa:3 core:2");
   EXPECT_EQ(machine.level_named("rack"), 0u);
   EXPECT_EQ(machine.level_named("core"), 3u);
@@ -496,7 +496,7 @@ TEST(Machine, the_hop_count_is_the_number_of_tree_edges_and_network_links_on_the
     const bool is_tree = machine.network().shape == Network::Shape::tree;
     for (PlaceId a = 0; a < machine.num_places(); ++a)
       for (PlaceId b = 0; b < machine.num_places(); ++b) {
-        std::uint32_t common = 0;  // levels on which both places are in the same group
+        std::uint32_t common = 0;  // number of levels on which both places are in the same group
         while (common < depth && machine.group_of(common, a) == machine.group_of(common, b))
           ++common;
         std::uint32_t expected = 2 * (depth - common);
@@ -547,7 +547,7 @@ std::vector<std::uint32_t> searched_hops(const Network& network, std::uint32_t n
   return hops;
 }
 
-TEST(Network, numbers_of_hops_are_shortest_paths_in_the_graph_of_links) {
+TEST(Network, numbers_of_hops_are_the_lengths_of_shortest_paths_in_the_graph_of_links) {
   for (const char* text : {"torus:5x3x4 core:1", "mesh:4x3x3 core:1", "torus:6 core:1",
                            "mesh:2x7 core:1", "dragonfly:5x4 core:1", "dragonfly:4x3 core:1",
                            "dragonfly:3x2 core:1", "dragonfly:1x4 core:1"}) {
@@ -565,7 +565,8 @@ TEST(Network, numbers_of_hops_are_shortest_paths_in_the_graph_of_links) {
   }
 }
 
-TEST(Network, in_a_tree_the_finest_tier_that_two_nodes_share_gives_their_factor_and_hops) {
+TEST(Network,
+     in_a_tree_the_finest_common_tier_of_two_nodes_determines_their_latency_factor_and_hop_count) {
   const Machine machine = machine_from_text("hall:2 rack:3 node:2 core:1 factors:30,20,10,1");
   for (NodeId a = 0; a < 12; ++a)
     for (NodeId b = 0; b < 12; ++b) {
@@ -682,7 +683,8 @@ TEST(MachineText, a_short_list_of_speeds_is_repeated_and_costs_of_the_nuco_formu
             "core:7 speeds:1,0.5,0.25 message:0.125 byte:0.0625 migrated_byte:0.5");
 }
 
-TEST(MachineText, each_hop_after_the_first_adds_a_twentieth_of_the_factor_unless_hop_is_given) {
+TEST(MachineText,
+     each_hop_after_the_first_adds_5_percent_of_the_network_factor_unless_the_text_sets_hop) {
   EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1").network().latency_factor(0, 3), 11);
   EXPECT_DOUBLE_EQ(machine_from_text("mesh:4 core:1 factors:20,1").network().latency_factor(0, 3),
                    22);
@@ -691,7 +693,7 @@ TEST(MachineText, each_hop_after_the_first_adds_a_twentieth_of_the_factor_unless
 }
 
 TEST(MachineText,
-     memory_domains_are_the_first_that_exists_of_the_levels_numa_package_pack_socket_node) {
+     the_first_of_the_levels_numa_package_pack_socket_node_that_exists_gives_the_memory_domains) {
   const std::pair<const char*, std::uint32_t> cases[] = {
       {"package:2 numa:3 core:1", 6}, {"package:2 socket:3 core:1", 2}, {"pack:2 l3:2 core:1", 2},
       {"node:2 socket:3 core:1", 6},  {"node:2 l3:3 core:1", 2},        {"l3:3 core:1", 1}};

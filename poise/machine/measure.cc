@@ -55,10 +55,10 @@ PlaceId reader_of(const Machine& machine, DomainId domain) {
 
 Spread spread_or_throw(std::vector<double> values, const char* what, DomainId from, DomainId to) {
   if (values.empty())
-    throw std::runtime_error(fmt::format(
-        "cannot measure the {} from memory domain {} to {}: other programs kept the cores busy; "
-        "measure again on an idle node",
-        what, from, to));
+    throw std::runtime_error(
+        fmt::format("cannot measure the {} from memory domain {} to memory domain {}: other "
+                    "programs kept the cores busy; measure again on an idle node",
+                    what, from, to));
   return spread_of(std::move(values));
 }
 
@@ -183,9 +183,8 @@ double local_latency_ns(const Machine& machine, const Measurement& measurement) 
   const std::size_t pairs = std::size_t{machine.num_domains()} * machine.num_domains();
   if (measurement.latency_ns.size() != pairs)
     fail(
-        "machine \"{}\": measurement.latency_ns has {} entries; it must have one for each of the "
-        "{} pairs of memory domains, because measured factors are relative to the latency of "
-        "local memory",
+        "machine \"{}\": measurement.latency_ns has {} entries; it must have {}, one for each pair "
+        "of memory domains",
         machine.name(), measurement.latency_ns.size(), pairs);
   std::vector<double> own;
   for (std::size_t d = 0; d < machine.num_domains(); ++d)

@@ -48,9 +48,9 @@ Measurement measure_node(const Machine& machine, const Probes& probes,
 /// first, the middle and the last group in which there are such places, so there are at most three.
 std::vector<std::pair<PlaceId, PlaceId>> sample_pairs(const Machine& machine, int level);
 
-/// Returns the machine with measured factors and costs. At factor 1, a message costs one local
-/// memory read, and a byte the time to transfer it at a core's share of the domain's bandwidth.
-/// These are costs of the hardware; the costs of software are not included.
+/// Returns the machine with measured factors and costs. At factor 1, a message costs the time of
+/// one local memory read, and each byte adds the time to transfer it at a core's share of the
+/// domain's bandwidth. These are costs of the hardware only, without those of the MPI library.
 Machine with_measurement(const Machine& machine, Measurement measurement);
 
 /// The latency to which all latency factors are relative: the median local read latency of the

@@ -207,8 +207,8 @@ TEST(Measure, each_probe_gets_its_share_of_the_time_in_3_to_9_repetitions_of_lim
     EXPECT_EQ(seconds.size(), count);
     for (const double s : seconds) EXPECT_NEAR(s, each_s, 1e-12);
   };
-  // Of 40 s, latencies get 16 s, bandwidths 16 s and cache lines 8 s. Nine repetitions of
-  // the maximum length need less.
+  // Of 40 s, latencies get 16 s, bandwidths 16 s and cache lines 8 s. In these times, each probe
+  // can run nine times for its maximum duration.
   const Notes plenty = measured(40);
   expect_all(plenty.read_s, 9, 0.4);
   expect_all(plenty.stream_s, 9, 0.4);
@@ -239,8 +239,8 @@ TEST(Measure,
   const Pairs streams{{0, 0}, {0, 0}, {0, 0}, {0, 1}, {0, 1}, {0, 1},
                       {1, 0}, {1, 0}, {1, 0}, {1, 1}, {1, 1}, {1, 1}};
   EXPECT_EQ(notes.streams, streams);
-  // The k-th call of read_ns returns 10 k, and that of gigabytes_per_s returns k. Each median is
-  // the second of three results.
+  // The k-th call of read_ns returns 10 k, and the k-th call of gigabytes_per_s returns k. Each
+  // expected number is the median of three such results.
   const double latencies[] = {30, 40, 90, 100}, bandwidths[] = {2, 5, 8, 11};
   ASSERT_EQ(result.latency_ns.size(), 4u);
   ASSERT_EQ(result.gigabytes_per_s.size(), 4u);
@@ -272,7 +272,7 @@ TEST(Measure, reports_progress_as_the_fraction_of_all_probes_that_are_done) {
 }
 
 TEST(Measure,
-     in_up_to_three_groups_per_level_pairs_a_core_of_the_first_subgroup_with_one_of_the_last) {
+     in_up_to_three_groups_per_level_pairs_a_core_of_the_first_and_a_core_of_the_last_subgroup) {
   const Machine machine = machine_from_text("numa:2 l3:8 core:8");
   EXPECT_EQ(sample_pairs(machine, -1), (Pairs{{0, 64}}));
   EXPECT_EQ(sample_pairs(machine, 0), (Pairs{{0, 56}, {64, 120}}));

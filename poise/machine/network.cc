@@ -100,7 +100,7 @@ std::uint32_t Network::hops(NodeId a, NodeId b) const {
       return edges;
     }
     default:
-      // If several nodes share a router, each is connected to it by an edge of its own.
+      // If several nodes share a router, each node has its own edge to the router.
       return hops_on_routers(a, b) + (nodes_per_router > 1 ? 2 : 0);
   }
 }

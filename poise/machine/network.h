@@ -26,8 +26,9 @@ struct Network {
 
   Shape shape = Shape::tree;
 
-  /// Factor of messages between different nodes. Torus, mesh, dragonfly: for one hop. Tree: for
-  /// nodes that share no group of any tier; without tiers, these are all nodes.
+  /// Latency factor of messages between different nodes. In a torus, mesh or dragonfly, this is the
+  /// factor for the first hop. In a tree, it is the factor between nodes that share no group of any
+  /// tier; without tiers, these are all pairs of nodes.
   double factor = 1;
   double factor_per_hop = 0;      // torus, mesh, dragonfly: added for each hop after the first
   double same_router_factor = 1;  // torus, mesh, dragonfly: between different nodes on one router

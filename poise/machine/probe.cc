@@ -30,9 +30,9 @@ constexpr std::uint64_t kCycleSeed = 1;
 
 double seconds_since(double start_s) { return wall_now_s() - start_s; }
 
-/// Measures the CPU time of the calling thread, so that other programs on its core do not count.
-/// The time is up after `seconds_s` of CPU time or, on a core that others keep busy, after twice as
-/// much wall time.
+/// Measures the CPU time of the calling thread, so that the time of other programs on its core does
+/// not count. A measurement ends after `seconds_s` of CPU time. If other programs keep the core
+/// busy, it ends after 2 * `seconds_s` of wall time.
 class Stopwatch {
  public:
   double seconds() const { return thread_cpu_now_s() - began_; }
@@ -275,8 +275,9 @@ class BandwidthProbe {
     for (std::size_t i = 0; i < triads_.size(); ++i)
       threads.push_back(
           std::make_unique<PinnedThread>(machine_, first + static_cast<PlaceId>(i), [&, i] {
-            // All threads start together; otherwise the first would have the memory to itself. A
-            // thread waits for the others for at most machine_tuning::kPatience_s.
+            // All threads start together. Otherwise the first thread would use the memory alone and
+            // measure too high a bandwidth. A thread waits for the others for at most
+            // machine_tuning::kPatience_s.
             const double came = wall_now_s();
             --waiting;
             while (waiting > 0 && seconds_since(came) < machine_tuning::kPatience_s)

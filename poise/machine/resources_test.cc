@@ -106,7 +106,8 @@ TEST(ResourceRates, messages_take_the_time_of_the_slowest_resource_that_they_cro
   EXPECT_DOUBLE_EQ(rates.slowest_s(0, 0, 10, 1e6), 6e-4);  // the bus
 }
 
-TEST(Resources, are_numbered_in_the_order_buses_cards_shared_network_uplinks_links) {
+TEST(Resources,
+     are_numbered_in_the_order_of_buses_then_cards_then_shared_network_then_uplinks_then_links) {
   const Machine machine = machine_from_text("hall:2 rack:2 node:1 numa:2 core:1");
   CostModel costs;
   costs.uplink_bytes_per_s = {1e9, 2e9};
@@ -128,7 +129,8 @@ TEST(Resources, are_numbered_in_the_order_buses_cards_shared_network_uplinks_lin
   for (ResourceId r = 0; r < resources.count(); ++r) EXPECT_EQ(resources.name(r), expected[r]);
 }
 
-TEST(Resources, a_message_crosses_the_resources_of_its_own_domains_nodes_and_groups) {
+TEST(Resources,
+     a_message_crosses_the_resources_of_the_domains_and_nodes_and_groups_at_its_two_ends) {
   TwoRacks racks;
   racks.costs.shared_network_bytes_per_s = 1e8;
   EXPECT_THAT(racks.seconds(6, 1),

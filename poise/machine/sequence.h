@@ -14,12 +14,12 @@ namespace poise {
 /// false and appends nothing if the item has another form or stands for more than `limit` numbers.
 bool append_item(std::string_view item, std::size_t limit, std::vector<double>& numbers);
 
-/// Repeats a list up to `size` numbers. False if it is empty or `size` is not a multiple of its
-/// length.
+/// Repeats the list `numbers` until it has `size` numbers. Returns false if the list is empty or if
+/// `size` is not a multiple of the list's length.
 bool repeat_to(std::size_t size, std::vector<double>& numbers);
 
-/// Writes `numbers` as the shortest list of items. If they repeat a pattern, the list has only the
-/// pattern; repeat_to() restores them.
+/// Writes `numbers` as the shortest list of items. If `numbers` repeats a pattern, the list has the
+/// pattern only once; repeat_to() repeats it again.
 std::vector<std::string> items_of(const std::vector<double>& numbers);
 
 }  // namespace poise

@@ -9,10 +9,10 @@
 namespace poise {
 
 /// Returns a machine with one place per entry of `places`. The entries must be in ascending order.
-/// Either all of them are on one node, or each node of the machine has at least one. If a place is
-/// repeated (more ranks than cores), it becomes several places of equal speed in one group of the
-/// machine's last level. Levels, domains and factors stay the same. Throws Error if places are not
-/// in ascending order, do not exist, or are on several nodes but not on all.
+/// Either all entries are on one node, or each node of the machine contains at least one entry. If
+/// a place is repeated (more ranks than cores), it becomes several places of equal speed in one
+/// group of the machine's last level. Levels, domains and factors stay the same. Throws Error if
+/// places are not in ascending order, do not exist, or are on more than one but not all nodes.
 Machine slots_of(const Machine& machine, std::span<const PlaceId> places);
 
 }  // namespace poise

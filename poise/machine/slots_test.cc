@@ -72,7 +72,7 @@ TEST(Slots, throws_for_an_invalid_list_of_places) {
     EXPECT_THROW(slots_of(machine, places), Error);
 }
 
-TEST(Slots, a_machine_of_randomly_chosen_places_keeps_their_costs_on_all_kinds_of_machines) {
+TEST(Slots, randomly_selected_places_of_any_machine_keep_the_costs_between_them) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

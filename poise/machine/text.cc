@@ -124,9 +124,10 @@ bool read_setting(const Word& word, Spec& spec) {
   return read_physical_setting(word, spec.costs);
 }
 
-/// True if a typing error may have made `word` from `name`.
+/// True if `word` is probably a misspelling of `name`.
 bool is_misspelt(std::string_view word, std::string_view name) {
-  constexpr std::size_t kLong = 6;  // a shorter name with two typos may well be that of a level
+  // If a word differs in two letters from a shorter name, it may well be a level's correct name.
+  constexpr std::size_t kLong = 6;
   return edit_distance(word, name) <= (name.size() < kLong ? 1 : 2) ||
          std::is_permutation(word.begin(), word.end(), name.begin(), name.end());
 }
@@ -268,7 +269,7 @@ void add_tiers(const Spec& spec, const std::vector<double>& factors, Network& ne
   }
 }
 
-/// Refuses settings of costs that no message on this machine has.
+/// Refuses cost settings that have no effect on this machine.
 void refuse_useless_settings(const Spec& spec, std::size_t num_tiers) {
   if (spec.per_hop && spec.network.shape == Network::Shape::tree)
     fail(
@@ -277,9 +278,8 @@ void refuse_useless_settings(const Spec& spec, std::size_t num_tiers) {
   const std::size_t uplinks = spec.costs.uplink_bytes_per_s.size();
   if (uplinks > num_tiers)
     fail(
-        "machine text: the number of bandwidths after \"uplink:\" is {}, but that of the tiers is "
-        "{}; "
-        "a tier is a level above the nodes, such as rack:4",
+        "machine text: the number of bandwidths after \"uplink:\" is {}, but the number of tiers "
+        "is {}; a tier is a level above the nodes, such as rack:4",
         uplinks, num_tiers);
 }
 

@@ -36,21 +36,23 @@ inline constexpr int kMinRepeats = 3, kMaxRepeats = 9;
 static_assert(kMinRepeats < kMaxRepeats);
 /// Shortest duration of one repetition in seconds, for latencies and for bandwidths.
 inline constexpr double kMinLatencyProbe_s = 0.001, kMinBandwidthProbe_s = 0.004;
-/// Longest duration of one repetition in seconds: between domains, and between places of one level.
+/// Longest duration in seconds of one repetition of a probe between domains, and of a probe between
+/// places inside one group of a level.
 inline constexpr double kMaxProbe_s = 0.4, kMaxLevelProbe_s = 0.1;
 /// Number of pairs of places that are measured per level of the machine.
 inline constexpr std::size_t kPairsPerLevel = 3;
 
 // --- Probes -------------------------------------------------------------------------------------
 
-/// Smallest size of a probe's memory, and its largest size for latencies and for bandwidths. The
-/// memory must be much larger than the caches.
+/// Smallest size of the memory that a probe uses, and the largest sizes: for probes of latencies
+/// and for probes of bandwidths. The memory must be much larger than the caches.
 inline constexpr std::size_t kMinProbe_bytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxLatencyProbe_bytes = std::size_t{1} << 30;
 inline constexpr std::size_t kMaxBandwidthProbe_bytes = std::size_t{4} << 30;
 /// Steps of a latency probe between two readings of the clock.
 inline constexpr std::size_t kStepsPerReading = 4096;
-/// Turns of a ping-pong before measuring begins, and between two readings of the clock.
+/// Number of turns of a ping-pong before its time is measured, and number of turns between two
+/// readings of the clock.
 inline constexpr std::uint64_t kWarmUpTurns = 256, kTurnsPerReading = 64;
 /// A thread that waits for its turn reads the clock after this many unsuccessful tries.
 inline constexpr std::uint64_t kSpinsPerReading = 1 << 14;

@@ -39,7 +39,7 @@ class HeldResults {
     for (const auto& [to, results] : due) remove(to, results.size(), agent);
     return due;
   }
-  /// Removes and returns all results for one receiver, to be sent now in any case.
+  /// Removes and returns all results for one receiver. The caller has to send them now.
   std::vector<Result> take_of(std::uint32_t to, LendingAgent& agent) {
     const auto held = by_receiver_.find(to);
     if (held == by_receiver_.end()) return {};

@@ -50,8 +50,8 @@ std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 /// idle_s, the time that a thread could have used. If the place has no threads, the result is 0.
 double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
-/// Sets each speed that differs from the average by less than the fraction `tolerance` to the
-/// average, so that noise does not make a place count as fast.
+/// Replaces each speed by the average if the two differ by less than the fraction `tolerance`, so
+/// that noise does not make a place count as fast.
 void remove_noise(std::span<double> speed, double tolerance);
 
 /// A thread that moves to another place without an exchange.

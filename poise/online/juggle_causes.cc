@@ -109,12 +109,12 @@ std::string cure_of_stranger(const JuggleFacts& facts, bool is_several, bool is_
   return fmt::format("stop it, or leave {} cpu to it (--cpus)", is_known ? "that" : "a");
 }
 
-/// The cpu time that other programs took, as a number of cpus. Counts only cpus from which they
-/// took a notable share.
+/// The cpu time that other programs took from the taken cpus, which are those cpus of which other
+/// programs took a notable share. Half of the time of a cpu counts as 0.5.
 struct TakenCpus {
-  double all = 0, most = 0;  // from all these cpus, and from the one of which they took most
-  std::size_t worst = 0;     // index of the latter cpu
-  std::size_t count = 0;     // number of these cpus
+  double all = 0, most = 0;  // sum over the taken cpus; share of the cpu that lost most
+  std::size_t worst = 0;     // index of the cpu that lost most
+  std::size_t count = 0;     // number of taken cpus
 };
 
 TakenCpus taken_cpus(const JuggleFacts& facts, const JuggleTuning& tuning) {
@@ -152,7 +152,8 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
           : fmt::format("{:.0f}% of {}", 100 * taken.most,
                         is_on_a_cpu || cpus == 1 ? fmt::format("cpu {}", facts.cpus[taken.worst])
                                                  : "one of the cpus");
-  // Threads that end before they are measured also make other threads wait.
+  // If the program often starts threads, the time may be taken by threads of the program that end
+  // before they are measured, and not by another program.
   if (facts.births > tuning.notable_births_per_s * facts.watched_s) {
     causes.push_back(
         {Kind::short_lived, 1,
@@ -165,8 +166,9 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   // program. If there are more threads than cpus, the threads share what is left of all cpus.
   const bool is_shared = !is_on_a_cpu && (is_several || facts.threads > cpus);
   const double share = is_shared ? taken.most / cpus : taken.most;
-  // If there are at least m threads, they get m - 1 of the m cpus without the other program's cpu.
-  // With it, they get m (1 - share) cpus, because all wait for the thread that loses the share.
+  // Threads that are fewer than the m cpus lose nothing by leaving one cpu to the other program.
+  // More threads get m - 1 cpus if they leave that cpu, and m (1 - share) cpus if they use it,
+  // because all threads then wait for the thread that loses the share.
   const bool should_leave = facts.threads < cpus || share * cpus > 1;
   causes.push_back({Kind::stranger, 1 / (1 - std::min(share, 0.99)),
                     fmt::format("{} {} from the threads: {}",
@@ -174,9 +176,9 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
                                 cure_of_stranger(facts, is_several, is_on_a_cpu, should_leave))});
 }
 
-/// What is known if no cause is found. If there are more threads than cpus, the threads wait for
-/// each other's cpus as well. If they also sleep, their waits do not show how long another program
-/// made them wait.
+/// What is known if no cause is found. If there are more threads than cpus, threads wait for a cpu
+/// even without another program. If such threads also sleep, it is unknown how much of their
+/// waiting another program causes.
 std::string nothing_text(const JuggleFacts& facts, const JuggleTuning& tuning) {
   const std::string threads = threads_text(facts.threads);
   if (facts.threads > facts.cpus.size() && facts.asleep_s > tuning.noise * facts.watched_s)

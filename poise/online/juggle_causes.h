@@ -46,7 +46,7 @@ struct JuggleCause {
     quota,           // the cpu quota is too small for the threads that compute
     stranger,        // another program uses one of the cpus
     short_lived,     // another program, or threads that live too briefly to be measured, use a cpu
-    nothing          // nothing to gain; the last kind
+    nothing          // there is nothing to gain (must stay the last kind)
   };
   Kind kind = Kind::nothing;
   /// How many times faster the program could be. For the cause `spinning` this is a lower limit;

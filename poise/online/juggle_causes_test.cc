@@ -103,7 +103,7 @@ TEST(JuggleCauses, threads_count_as_spinning_if_they_outnumber_the_cpus_and_hard
 }
 
 TEST(JuggleCauses,
-     the_gain_without_bindings_is_the_thread_count_of_the_fullest_cpu_divided_by_an_even_share) {
+     the_gain_of_unbinding_threads_is_the_largest_number_of_threads_per_cpu_divided_by_the_mean) {
   struct Binding {
     std::vector<std::uint32_t> on;
     std::uint32_t threads;
@@ -168,7 +168,8 @@ TEST(JuggleCauses, the_gain_without_a_quota_is_the_number_of_usable_cpus_divided
               HasSubstr("pays for 1 cpu, and 4 threads compute"));
 }
 
-TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_it_takes) {
+TEST(JuggleCauses,
+     the_gain_of_stopping_another_program_follows_from_the_cpu_time_that_the_program_takes) {
   struct Stranger {
     double taken_s, lost_s;
     std::uint32_t threads, bound;
@@ -201,7 +202,7 @@ TEST(JuggleCauses, stopping_another_program_gains_back_the_share_of_a_cpu_that_i
 TEST(JuggleCauses, recommends_fewer_cpus_or_threads_only_if_that_is_faster) {
   struct Stranger {
     std::uint32_t threads, cpus;
-    double taken_s;  // of cpu 0, in ten seconds
+    double taken_s;  // seconds of cpu 0 that another program takes, of ten seconds
     std::string text;
   };
   for (const auto& [threads, cpus, taken_s, text] :
@@ -241,7 +242,8 @@ TEST(JuggleCauses, does_not_claim_that_threads_had_all_cpus_if_their_sleep_can_h
   }
 }
 
-TEST(JuggleCauses, names_the_only_cpu_and_does_not_advise_to_leave_it_to_another_program) {
+TEST(JuggleCauses,
+     names_the_only_cpu_of_the_threads_and_does_not_advise_leaving_it_to_another_program) {
   for (const std::uint32_t threads : {1, 2}) {
     const JuggleCause cause = first_cause([&](JuggleFacts& f) {
       f.threads = threads;
@@ -257,7 +259,7 @@ TEST(JuggleCauses, names_the_only_cpu_and_does_not_advise_to_leave_it_to_another
 }
 
 TEST(JuggleCauses,
-     does_not_blame_only_another_program_if_the_program_creates_threads_all_the_time) {
+     blames_short_lived_threads_as_well_as_another_program_if_threads_are_created_all_the_time) {
   for (const double births : {9.9, 10.1}) {
     const JuggleCause cause = first_cause([&](JuggleFacts& f) {
       f.lost_cpu_s = 4.9;
@@ -269,7 +271,7 @@ TEST(JuggleCauses,
   }
 }
 
-TEST(JuggleCauses, only_spinning_and_quotas_have_to_be_removed_by_the_user) {
+TEST(JuggleCauses, only_spinning_and_quotas_are_causes_that_poise_juggle_cannot_remove) {
   for (const Kind kind : {Kind::unknown, Kind::spinning, Kind::one_cpu, Kind::bound_unevenly,
                           Kind::quota, Kind::stranger, Kind::short_lived, Kind::nothing})
     EXPECT_EQ(is_for_user(kind), kind == Kind::spinning || kind == Kind::quota) << name_of(kind);

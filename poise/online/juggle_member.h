@@ -40,7 +40,8 @@ struct JuggleMember {
   bool takes_part = false;
   bool is_ready = true;   // the thread ran or waited for a cpu since the last measurement
   double progress_s = 0;  // the thread's run time, weighted by the speeds of its places
-  /// Total progress, never reset; now and at the last balancing point.
+  /// `worked_s` is the thread's total progress, which is never reset. `worked_at_point_s` is the
+  /// value of `worked_s` at the last balancing point.
   double worked_s = 0, worked_at_point_s = 0;
   /// Progress, and time of waiting for a cpu, between the last two measurements.
   double gained_s = 0, waited_s = 0;
@@ -59,7 +60,8 @@ struct JuggleMember {
   /// which it both slept and was ready (broken_per_s), and the times per second that it was put on
   /// a cpu (turns_per_s).
   double asleep = 0, waiting = 0, broken_per_s = 0, turns_per_s = 0;
-  /// Value of run_s when the thread last left the team, and its total run time outside the team.
+  /// `run_at_leave_s` is the value of run_s when the thread last left the team. `run_apart_s` is
+  /// the total run time of the thread outside the team.
   double run_at_leave_s = 0, run_apart_s = 0;
   double busy_s = 0;  // time at which the thread last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;

@@ -69,9 +69,9 @@ TEST(JuggleStances, two_unbound_spinning_threads_alongside_another_program_get_a
   }
 }
 
-// A run with 1.5 s of work was observed: eight threads on eight cpus, alongside two other programs.
-// The balancer first moved a thread so late that balancing gained only a quarter of what it would
-// have gained from the start.
+// Observed in a run with 1.5 s of work, eight threads, eight cpus and two other programs: the
+// balancer moved the first thread too late. It gained only a quarter of what a balancer gains that
+// acts from the start.
 TEST(JuggleStances, unbound_spinning_threads_alongside_other_programs_are_balanced_within_300_ms) {
   for (const std::uint32_t cpus : {2u, 8u}) {
     SCOPED_TRACE(cpus);
@@ -249,7 +249,7 @@ TEST(JuggleStance, the_time_between_balancing_steps_is_at_least_five_millisecond
 }
 
 TEST(JuggleStance,
-     if_other_programs_run_the_balancing_period_is_at_least_twice_the_wait_for_a_cpu) {
+     alongside_other_programs_the_balancing_period_is_twice_the_wait_for_a_cpu_but_within_limits) {
   JuggleSigns crowded{.fits = true, .lost_cpus = 0.5, .phase_s = 1e9};
   for (const auto& [wait_s, period_s] : {std::pair{0.003, 0.02}, {0.02, 0.04}, {1., 0.1}}) {
     JuggleStance stance(0.1);
@@ -259,7 +259,7 @@ TEST(JuggleStance,
   }
 }
 
-TEST(JuggleStance, chooses_a_remedy_by_what_it_has_observed) {
+TEST(JuggleStance, chooses_an_action_that_fits_what_was_observed) {
   struct Row {
     JuggleSigns signs;
     JuggleAction action;
@@ -299,7 +299,8 @@ TEST(JuggleStance, chooses_a_remedy_by_what_it_has_observed) {
   }
 }
 
-TEST(JuggleStance, the_sleep_limit_doubles_and_the_limit_of_lost_cpus_halves_while_threads_rotate) {
+TEST(JuggleStance,
+     rotation_ends_if_sleep_exceeds_twice_its_limit_or_lost_cpus_fall_below_half_of_their_limit) {
   const JuggleSigns start{.lost_cpus = 0.3, .phase_s = 1};
   for (const auto& [asleep, lost_cpus, goes_on] :
        {std::tuple{0.09, 0.11, true}, {0.11, 0.11, false}, {0.09, 0.09, false}}) {
@@ -314,7 +315,7 @@ TEST(JuggleStance, the_sleep_limit_doubles_and_the_limit_of_lost_cpus_halves_whi
       << "although it would not begin with this gain";
 }
 
-TEST(JuggleStance, keeps_letting_threads_use_all_cpus_as_long_as_they_sometimes_sleep) {
+TEST(JuggleStance, lets_threads_use_all_cpus_until_the_threads_no_longer_sleep) {
   JuggleStance stance(0.1);
   ASSERT_EQ(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 0.01}, 1),
             JuggleAction::widen);

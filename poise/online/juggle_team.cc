@@ -191,11 +191,11 @@ void JuggleTeam::decide(double real_s, double now_s) {
 }
 
 /// Returns a JuggleOrder (a command to move) for each thread whose place has changed, or for all
-/// threads with a place if the set of places has changed. The least advanced thread moves first. If
-/// it shared its cpu with another program, that program keeps this cpu busy until the thread that
-/// comes in exchange arrives. If the most advanced thread moved first, it would leave its cpu idle
-/// for a moment. The kernel would move the other program there, and the least advanced thread would
-/// again share its cpu with that program.
+/// threads with a place if the set of places has changed. If two threads exchange their cpus, the
+/// less advanced one moves first. The reason is that it may have shared its cpu with another
+/// program, which keeps this cpu busy until the other thread arrives. If the more advanced thread
+/// moved first, its cpu would be idle for a moment, and the kernel would move the other program to
+/// this cpu. Then the less advanced thread would again share its cpu with that program.
 std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleMember*> moved;
   for (JuggleMember& member : members_) {
@@ -377,7 +377,8 @@ void JuggleTeam::settle() {
     members_[i].is_wide = action_ == JuggleAction::widen;
     ++threads_on_[*members_[i].place];
   }
-  // A reactive policy evens out only the numbers of ready threads, in react().
+  // A reactive policy lets the numbers of threads per place differ. It only makes the numbers of
+  // ready threads equal, in react().
   if (is_reacting()) return;
   PlaceId to = emptiest();
   for (const std::size_t i : team_) {

@@ -268,7 +268,7 @@ TEST(JuggleTeam, does_not_move_threads_that_are_excluded_from_balancing) {
 TEST(JuggleTeam, reactive_balancing_gives_the_places_of_sleeping_threads_to_other_threads) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   Kernel kernel(team, 2);
-  for (PlaceId home = 0; home < 5; ++home)  // from 2 s on, threads 1 and 3 (place 1) sleep
+  for (PlaceId home = 0; home < 5; ++home)  // threads 1 and 3, on place 1, sleep from 2 s on
     kernel.add(home % 2, true, [=](double now_s) { return home % 2 == 0 || now_s < 2; });
   kernel.run_until(3);
   const auto run_s = [&] {
@@ -300,7 +300,7 @@ class TeamThatReports : public testing::Test {
 };
 
 TEST_F(TeamThatReports,
-       a_thread_that_shares_a_place_immediately_moves_to_the_place_of_a_waiting_thread) {
+       one_of_two_threads_that_share_a_place_moves_at_once_to_the_place_of_a_waiting_thread) {
   ASSERT_EQ(place_of(0), place_of(2));
   const JuggleTeam::Wait waits[] = {{1}, {2, {.is_inside = true}}, {3}};
   const auto orders = team.react_to(waits);
@@ -324,7 +324,7 @@ TEST_F(TeamThatReports, looks_for_waiting_threads_only_if_the_program_does_not_r
 }
 
 TEST(JuggleTeam,
-     threads_move_when_others_wait_even_if_some_threads_ended_while_the_balancer_was_stopped) {
+     still_reacts_to_waiting_threads_after_threads_have_ended_while_the_balancer_was_stopped) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   double now_s = 0;
   const auto balance = [&](std::uint64_t first, std::uint64_t last) {
@@ -767,7 +767,7 @@ struct Rounds {
 const JuggleSettings kOff = {.policy = JugglePolicy::off};
 
 TEST(JuggleTeam,
-     a_thread_joins_the_team_after_two_rounds_of_5_percent_running_or_50_percent_waiting) {
+     a_thread_joins_the_team_after_it_ran_for_5_or_waited_for_50_percent_of_each_of_two_rounds) {
   Rounds rounds(kOff, places(2), 4);
   const auto round = [&] {
     rounds.round(0.02, {0.0009, 0.0011, 0, 0}, {0, 0, 0.0101, 0.0099});
@@ -877,10 +877,11 @@ TEST(JuggleTeam,
   EXPECT_NEAR(progress_s(1), 0.03 + 60 / rate, 1e-12);
 }
 
-TEST(JuggleTeam, when_balancing_begins_no_thread_leads_or_lags_by_more_than_20_periods) {
+TEST(JuggleTeam,
+     when_balancing_begins_the_progress_of_threads_is_limited_to_20_periods_around_the_mean) {
   Rounds rounds(proactive(), places(2), 3);
   rounds.round(0.02, {0, 0, 0});
-  rounds.round(60, {50, 10, 28});  // so long that it counts as a gap; no thread has joined the team
+  rounds.round(60, {50, 10, 28});  // too long for a round: no thread joins the team
   EXPECT_EQ(rounds.team.num_taking_part(), 0u);
   for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.02, 0.02, 0.02});
   ASSERT_TRUE(rounds.team.is_balancing());
@@ -907,7 +908,8 @@ TEST(JuggleTeam, a_thread_that_joins_gets_the_mean_progress_of_the_others_and_th
   EXPECT_EQ(rounds.team.members()[0].migrations, 1u);
 }
 
-TEST(JuggleTeam, places_threads_in_order_of_progress_and_again_when_the_set_of_places_changes) {
+TEST(JuggleTeam,
+     places_threads_in_order_of_progress_and_does_so_again_when_the_set_of_places_changes) {
   Rounds rounds(proactive(), places(2), 3);
   rounds.round(0.02, {0, 0, 0});
   rounds.round(9, {0.3, 0.1, 0.2});
@@ -966,7 +968,8 @@ TEST(JuggleTeam, a_reactive_policy_looks_for_waiting_threads_five_times_per_peri
     }
 }
 
-TEST(JuggleTeam, a_reactive_policy_moves_a_thread_to_a_place_whose_thread_is_seldom_ready) {
+TEST(JuggleTeam,
+     a_reactive_policy_moves_a_thread_to_a_place_whose_thread_is_ready_less_than_half_the_time) {
   for (const double ready : {0.45, 0.55}) {
     Rounds rounds({.policy = JugglePolicy::reactive}, places(2), 3);
     for (int i = 0; i < 2; ++i) rounds.round(0.02, {0.01, 0.02, 0.009}, {0.01, 0, 0.01});
@@ -980,7 +983,8 @@ TEST(JuggleTeam, a_reactive_policy_moves_a_thread_to_a_place_whose_thread_is_sel
 }
 
 // The thread on place 0 runs for 60% of the time. The first orders give each thread a place.
-TEST(JuggleTeam, threads_swap_places_when_a_round_ends_after_at_least_three_quarters_of_a_period) {
+TEST(JuggleTeam,
+     threads_swap_places_at_the_end_of_a_round_if_three_quarters_of_the_period_have_passed) {
   Rounds rounds(proactive(), places(2), 2);
   std::vector<int> moved;
   for (int round = 1; round <= 13; ++round)
@@ -994,7 +998,7 @@ TEST(JuggleTeam, threads_swap_places_when_a_round_ends_after_at_least_three_quar
 TEST(JuggleTeam, differences_of_place_speeds_below_a_tenth_of_the_mean_count_as_noise) {
   for (const double share : {0.79, 0.85}) {
     Rounds rounds(proactive(), places(2), 2);
-    int swaps = -1;  // the first orders only give each thread a place
+    int swaps = -1;  // does not count the first orders, which only give each thread a place
     for (int round = 1; round <= 40; ++round)
       swaps += !rounds.shared_round(0.02, {share, 1}).empty();
     EXPECT_EQ(swaps > 0, share < 0.8) << share;

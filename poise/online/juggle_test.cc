@@ -39,7 +39,7 @@ TEST(Juggle, swaps_two_threads_only_if_their_progress_differs_by_more_than_the_m
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.3), IsEmpty());
 }
 
-TEST(Juggle, the_slow_place_whose_threads_progressed_least_swaps_a_thread_first) {
+TEST(Juggle, the_slow_place_whose_threads_have_the_least_progress_is_the_first_to_swap_a_thread) {
   // The example in section 2.3 of the Juggle paper: only place 2 is fast. One thread of place 0 and
   // both threads of place 1 have made less progress than the average.
   const double progress_s[] = {3, 1, 1, 1, 3};
@@ -186,7 +186,9 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
       }
       const auto [least, most] = std::minmax_element(of_place.begin(), of_place.end());
       EXPECT_LE(*most - *least, 1u);
-      for (PlaceId p = 0; p < 7; ++p)  // an extra thread goes to the domain with fewest threads
+      // If place p has more threads than place q, the domain of p has at most one thread more than
+      // the domain of q.
+      for (PlaceId p = 0; p < 7; ++p)
         for (PlaceId q = 0; q < 7; ++q) {
           if (of_place[p] <= of_place[q]) continue;
           EXPECT_LE(of_domain[domain_of[p]], of_domain[domain_of[q]] + 1);
@@ -263,7 +265,7 @@ TEST(Juggle, makes_the_swaps_that_the_rules_of_the_juggle_paper_give_in_random_c
   }
 }
 
-TEST(Juggle, measured_speed_returns_at_most_the_length_of_the_period_in_seconds) {
+TEST(Juggle, a_measured_speed_never_exceeds_the_number_of_seconds_in_the_period) {
   EXPECT_DOUBLE_EQ(measured_speed(3, 2, 5, 1), 1.5 * 5 / 4);
   EXPECT_EQ(measured_speed(8, 2, 5, 1), 5);
   EXPECT_EQ(measured_speed(0.5, 2, 5, 5), 5);
@@ -288,7 +290,7 @@ TEST(Juggle, speeds_that_hardly_differ_from_the_mean_are_set_to_the_mean) {
   EXPECT_THAT(speed, ElementsAre(2, 6));
 }
 
-TEST(Juggle, the_number_of_threads_per_place_is_that_of_the_domain_with_most_threads_per_place) {
+TEST(Juggle, the_number_of_threads_per_place_is_the_maximum_over_the_domains) {
   for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -429,7 +431,8 @@ TEST(Waits, a_thread_counts_as_waiting_if_it_is_in_a_waiting_call_or_has_just_yi
   EXPECT_FALSE(is_waiting({.since_yield_s = 0.004}, false));
 }
 
-TEST(Waits, a_thread_counts_as_waiting_for_8_ms_after_a_yield_but_for_200_us_on_an_unshared_place) {
+TEST(Waits,
+     a_yield_counts_as_waiting_for_8_ms_if_the_thread_shares_its_place_and_otherwise_for_200_us) {
   EXPECT_TRUE(is_waiting({.since_yield_s = 0.0079}, true));
   EXPECT_FALSE(is_waiting({.since_yield_s = 0.0081}, true));
   EXPECT_TRUE(is_waiting({.since_yield_s = 0.00019}, false));

@@ -35,8 +35,8 @@ JuggleTuning juggle_tuning_from(std::string_view changes) {
 #undef POISE_SET
   if (!sees_sleep(tuning))
     fail(
-        "poise juggle: with this tuning no sleeping thread can be detected: noise + two_slices_s / "
-        "min_window_s is {:.3g}; it must be less than 0.5",
+        "poise juggle: noise + two_slices_s / min_window_s is {:.3g}; it must be less than 0.5, or "
+        "sleeping threads cannot be detected",
         tuning.sleep_tolerance(tuning.min_window_s));
   return tuning;
 }

@@ -58,8 +58,9 @@ struct JuggleTuning {
 
   // The following numbers depend on those above.
   //
-  /// Seconds after a call of sched_yield for which a thread alone on its place counts as waiting.
-  /// A thread that polls yields again and again, so without a yield for 0.2 ms it no longer polls.
+  /// A thread that is alone on its place counts as waiting for this many seconds after a call of
+  /// sched_yield. A thread that polls calls sched_yield again and again. After 0.2 ms without a
+  /// call, it has stopped polling.
   constexpr double yield_s() const { return two_slices_s / 40; }
   /// Context switches per second above which a thread is assumed to yield in a loop: eight per time
   /// slice. Time slices alone give a few hundred per second.

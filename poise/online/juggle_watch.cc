@@ -94,9 +94,10 @@ bool JuggleWatch::has_unequal_places() const {
 /// Determines how long the thread slept, and whether it both slept and was ready in this window.
 void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   if (window_s <= 0) return;  // the thread is new
-  // A window in which a thread both ran and slept is called broken. A broken window is missed if
-  // the thread ran, or slept, for less than the fraction `tolerance` of the window. So if all
-  // fractions are equally likely, the share 2 * tolerance of all broken windows is missed.
+  // A window is broken if the thread both ran and slept in it. This cannot be seen if the thread
+  // ran, or slept, for less than the fraction `tolerance` of the window. If all fractions are
+  // equally likely, the fraction 2 * tolerance of the broken windows is missed, so each broken
+  // window that is seen counts as 1 / (1 - 2 * tolerance) windows.
   const double tolerance = tuning_.sleep_tolerance(window_s);
   const double ran_s = member.last.run_s - member.run_at_window_s;
   const double waited_s = member.last.wait_s - member.wait_at_window_s;
@@ -183,9 +184,9 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
   facts_.births += births_;
   for (PlaceId p = 0; p < taken_s_.size(); ++p) facts_.taken_s[p] += taken_s_[p];
   if (action != JuggleAction::leave) facts_.acted_s += window_s;
-  // The numbers of bound threads per cpu (bound_on) are kept from the time when most threads
-  // computed. But a change of the places clears them; then they are counted again, even if fewer
-  // threads compute at that time.
+  // bound_on keeps the numbers of bound threads per cpu from the time when the most threads
+  // computed. A change of the places clears bound_on. Then the bound threads are counted again,
+  // even if fewer threads compute at that time.
   if (crew.team.size() < facts_.threads && !facts_.bound_on.empty()) return;
   facts_.threads = std::max<std::uint32_t>(facts_.threads, crew.team.size());
   facts_.bound_on = bound_on(crew);
@@ -248,8 +249,8 @@ JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, doub
   const bool is_clear = is_clearly_crowded(crew);
   // If no thread sleeps, no end of a phase is seen, and the phases count as endless.
   if (is_clear && !seen_s) seen_s = phase_length_s(0);
-  // Balancing shortens the phases, and short phases cannot be recognised while threads are
-  // balanced. So while they are balanced, a known phase length that is short is replaced only by a
+  // Balancing shortens phases, and the length of short phases cannot be measured while threads are
+  // balanced. So during balancing, a phase length that is already short is replaced only by an even
   // shorter one.
   if (!is_acting)
     phase_s_ = seen_s;

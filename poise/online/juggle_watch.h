@@ -73,7 +73,7 @@ class JuggleWatch {
   std::optional<double> phase_seen_s(const JuggleCrew& crew, bool is_acting) const;
 
   JuggleTuning tuning_;
-  double window_s_ = 0, last_window_s_ = 0;  // start of this observation window, length of the last
+  double window_s_ = 0, last_window_s_ = 0;  // start of this window; length of the previous window
   double since_s_ = 0;
   std::size_t watched_size_ = 0;
   std::uint32_t windows_ = 0, births_ = 0;

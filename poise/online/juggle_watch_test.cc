@@ -25,7 +25,7 @@ struct Crew {
     for (std::size_t i = 0; i < members.size(); ++i) members[i].last.key = i + 1;
   }
   JuggleCrew view() { return {members, team, places}; }
-  /// The readings of a thread since the last window.
+  /// Adds to the readings of thread i: run time, waiting time, and how often it was put on a cpu.
   void use(std::size_t i, double run_s, double wait_s, std::uint64_t turns = 0) {
     members[i].last.run_s += run_s;
     members[i].last.wait_s += wait_s;
@@ -40,7 +40,8 @@ struct Crew {
   std::vector<JugglePlace> places;
 };
 
-/// Closes windows of a second each, in which no thread does anything. All threads are then known.
+/// Closes windows of a second each, in which no thread does anything. After that, no thread counts
+/// as new.
 double idle(JuggleWatch& watch, Crew& crew, int windows, double now_s = 0) {
   for (int i = 0; i < windows; ++i) watch.close_window(crew.view(), kLeave, 0, ++now_s);
   crew.set_windows(kTuning.enough_windows);
@@ -74,7 +75,7 @@ TEST(JuggleWatch, discards_observations_when_the_number_of_threads_that_are_not_
   }
 }
 
-TEST(JuggleWatch, the_wanted_time_of_a_place_is_the_longest_ready_time_of_its_threads) {
+TEST(JuggleWatch, the_cpu_time_wanted_on_a_place_is_the_longest_ready_time_of_its_threads) {
   JuggleWatch watch(kTuning, 4);
   Crew crew(5, 0, 4);
   const std::optional<PlaceId> places[] = {0, 0, 1, {}, 2};
@@ -211,7 +212,8 @@ TEST(JuggleWatch, a_window_lasts_for_at_least_three_quarters_of_a_round_and_at_l
 }
 
 // Three threads are in the team, and a fourth is not.
-TEST(JuggleWatch, sums_up_what_slows_the_threads_down_once_each_was_observed_for_long_enough) {
+TEST(JuggleWatch,
+     sums_up_what_slows_the_threads_down_once_each_thread_was_observed_for_long_enough) {
   for (const bool fits : {false, true}) {
     SCOPED_TRACE(fits);
     JuggleWatch watch(kTuning, fits ? 3 : 2);
@@ -301,7 +303,7 @@ TEST(JuggleWatch, measures_the_cpu_time_that_other_programs_take_from_each_place
 }
 
 TEST(JuggleWatch,
-     signs_tell_how_many_threads_are_created_per_second_but_ignore_those_at_the_start) {
+     the_signs_give_the_rate_of_thread_creation_but_ignore_threads_created_at_the_start) {
   JuggleWatch watch(kTuning, 2);
   Crew crew(2, 0, 2);
   watch.begin(0);
@@ -315,7 +317,7 @@ TEST(JuggleWatch,
   EXPECT_NEAR(watch.signs(crew.view(), kLeave, 4).births_per_s, 7 / 8.0 * 3 / 8, 1e-12);
 }
 
-TEST(JuggleWatch, if_no_phase_length_was_known_the_observed_one_is_used_even_while_threads_rotate) {
+TEST(JuggleWatch, the_first_observed_phase_length_is_used_even_while_threads_rotate) {
   JuggleWatch watch(kTuning, 2);
   Crew crew(2, 0, 2);
   const double now_s = idle(watch, crew, 1);
@@ -324,7 +326,8 @@ TEST(JuggleWatch, if_no_phase_length_was_known_the_observed_one_is_used_even_whi
     return watch.signs(crew.view(), action, now_s).phase_s;
   };
   EXPECT_EQ(phase_s(kRotate, 2), phase_length_s(2));
-  // The phase length is known; then unknown, because the threads are new; then known again.
+  // First the phase length is known. Then it is unknown, because the threads are new. Finally it is
+  // known again.
   EXPECT_EQ(phase_s(kRotate, 50), phase_length_s(50));
   crew.set_windows(0);
   EXPECT_EQ(phase_s(kLeave, 2), std::nullopt);
@@ -414,7 +417,7 @@ TEST(JuggleWatch, finds_after_three_windows_that_another_program_runs_beside_wai
   }
 }
 
-TEST(JuggleWatch, losing_few_cpus_is_not_taken_as_a_sign_of_another_program) {
+TEST(JuggleWatch, a_small_loss_of_cpu_time_is_not_taken_as_a_sign_of_another_program) {
   for (const double wait_s : {0.19, 0.21}) {
     JuggleWatch watch(kTuning, 2);
     Crew crew(2, 0, 2);
@@ -427,7 +430,7 @@ TEST(JuggleWatch, losing_few_cpus_is_not_taken_as_a_sign_of_another_program) {
   }
 }
 
-TEST(JuggleWatch, the_first_windows_weigh_equally_in_the_mean_of_lost_cpus) {
+TEST(JuggleWatch, the_first_windows_weigh_equally_in_the_mean_number_of_lost_cpus) {
   JuggleWatch watch(kTuning, 1);
   Crew crew(1, 0, 1);
   watch.begin(0);
@@ -447,7 +450,7 @@ TEST(JuggleWatch, the_first_windows_weigh_equally_in_the_mean_of_lost_cpus) {
 }
 
 TEST(JuggleWatch,
-     estimates_long_phases_from_broken_windows_and_short_ones_from_how_often_a_thread_gets_a_cpu) {
+     estimates_short_phases_from_context_switches_and_long_phases_from_windows_with_run_and_sleep) {
   struct Estimate {
     double broken_per_s, turns_per_s;
     JuggleAction action;
@@ -533,8 +536,8 @@ TEST(JuggleWatch, threads_are_uneven_if_bindings_or_thread_count_prevent_equal_n
   }
 }
 
-// Place 2 has no thread. The thread on place 0 runs for all the time that it wants, the thread on
-// place 1 only for the fraction `runs` of the time that it wants.
+// Place 2 has no thread. The thread on place 0 runs whenever it wants to run. The thread on place 1
+// runs only for the fraction `runs` of the time for which it wants to run.
 TEST(JuggleWatch, a_place_whose_threads_run_much_less_than_they_want_is_noticed_after_six_windows) {
   for (const auto& [runs, speed, wants, windows, is_seen] : {std::tuple{0.75, 1.0, 1.0, 6, true},
                                                              {0.85, 1.0, 1.0, 6, false},

@@ -184,9 +184,10 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   return best;
 }
 
-// Chooses a task and a borrower for one further loan, so that the lender and this borrower have
-// both finished as early as possible. Returns null if no loan lets both finish before the lender
-// would finish without it. Among equals, chooses the first task and the first borrower.
+// Chooses a task and a borrower for one further loan, so that the later of the lender and this
+// borrower finishes as early as possible. Returns null if with every loan one of the two would
+// finish no earlier than the lender does without this loan. If several choices are equally good,
+// chooses the first task and the first borrower.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {

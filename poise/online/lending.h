@@ -20,7 +20,7 @@ struct Borrower {
   std::uint32_t rank = 0;
   double busy_s = 0;  // seconds until one of the rank's threads is idle
   double threads = 1;
-  double slowness = 1;  // the rank's run time of a task divided by the lender's
+  double slowness = 1;  // this rank's run time of a task divided by the lender's run time
   /// Seconds from sending a task to its start on the borrower, plus the seconds that its result
   /// takes to return.
   double delay_s = 0;
@@ -28,8 +28,8 @@ struct Borrower {
   double extra_s = 0;
   double byte_s = 0;  // seconds per byte transferred
   bool asks = false;  // the rank has sent a steal request
-  /// The machine's latency factor from the lender to this rank; infinite if this rank is on another
-  /// node.
+  /// The machine's latency factor from the lender to the borrower; infinite if the borrower is on
+  /// another node.
   double distance = 1;
 };
 
@@ -72,14 +72,14 @@ struct Loan {
 using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 
 /// Returns the loans with which all queued tasks finish, and all results return, soonest. First
-/// finds the earliest time by which all ranks together can finish. The lender keeps the tasks that
-/// it can finish by then. Of the remaining tasks, the nearest rank gets as many as it can finish by
-/// then, then the next nearest, and so on (ties in distance: the shorter delay first). So a distant
-/// rank gets only what nearer ranks cannot finish in time. Nothing is lent unless the end is
-/// earlier by more than the fraction min_gain. Optimal for equal tasks. O((n + threads of all n
-/// ranks) log n): one sorted scan finds the end of divisible tasks, and from there on whole tasks
-/// are counted one at a time. If `steps` is not null, it is set to the number of ranks scanned plus
-/// tasks counted.
+/// finds the earliest time T by which all ranks together can finish the tasks. The lender keeps the
+/// tasks that it can finish by T. Of the remaining tasks, the nearest rank gets as many as it can
+/// finish by T, then the next nearest rank, and so on. Of equally near ranks, the one with the
+/// shorter delay comes first. So a distant rank gets only what nearer ranks cannot finish by T.
+/// Nothing is lent unless T is earlier than the lender's end without loans by more than the
+/// fraction min_gain. Optimal for equal tasks. O((n + threads of all n ranks) log n): one sorted
+/// scan finds T for divisible tasks, and from there on whole tasks are counted one at a time. If
+/// `steps` is not null, it is set to the number of ranks scanned plus tasks counted.
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
                                    std::size_t* steps = nullptr);
 

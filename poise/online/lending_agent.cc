@@ -157,9 +157,9 @@ double LendingAgent::latency_in_node_s() const {
   return costs_.links.latency_s(peers_.locality_of(peers_.self()));
 }
 
-// If this rank sends a request shortly before it is idle, it does not lose the latency of the
-// answer. But if the end of its running tasks is uncertain by more than this latency, the stolen
-// tasks may wait here for longer than they would have waited at the victim.
+// This rank may send a request shortly before it is idle, so that it is not idle until the answer
+// arrives. It must not do so if the end of its running tasks is uncertain by more than the latency
+// of the answer: the stolen tasks might wait longer here than at the victim.
 bool LendingAgent::steal_is_due(const QueueState& queue, double now_s) const {
   if (!pull_ || queue.queued >= threads_ || now_s < steal_.next_s()) return false;
   const bool is_idle = queue.queued + queue.running < threads_;

@@ -144,11 +144,10 @@ class LendingAgent {
   void got_results(std::uint32_t from);
 
   /// Removes and returns the answers that the caller has to send now. The caller should first
-  /// receive all messages that have arrived: a rank whose results are confirmed sends its next
-  /// results, which would only wait behind these messages. The answers confirm all results,
-  /// because a confirmation brings further results. They decline steal requests only as long as
-  /// there are fewer than kMaxAtOnce answers. So a lender with very many thieves receives results
-  /// before it declines the next requests.
+  /// receive all messages that have arrived, because a confirmation lets the other rank send its
+  /// next results, which would only queue behind these messages. The answers confirm all results
+  /// but decline at most kMaxAtOnce steal requests. So a lender with very many thieves receives
+  /// further results before it declines the remaining requests.
   std::vector<Answer> take_answers();
   bool has_answers() const { return !to_confirm_.empty() || !to_decline_.empty(); }
 

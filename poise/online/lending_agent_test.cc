@@ -62,7 +62,7 @@ TEST(LendingAgent, sends_every_borrower_a_first_message_before_any_gets_a_second
 }
 
 TEST(LendingAgent,
-     states_the_mean_time_of_its_queued_tasks_or_if_none_is_queued_the_time_of_its_last_task) {
+     reports_the_mean_time_of_its_queued_tasks_or_the_time_of_its_last_task_if_none_is_queued) {
   const LendingAgent agent = agent_of_two_ranks();
   QueueState queue;
   EXPECT_EQ(agent.own_load(queue, 1).task_s, 0);
@@ -186,9 +186,9 @@ TEST(LendingAgent, the_next_message_to_a_rank_confirms_the_results_received_from
   EXPECT_FALSE(agent.has_answers());
 }
 
-// The rank that sent the results may have entered the wait earlier than this rank did. Then that
-// rank holds further results of this wait until the first ones are confirmed.
-TEST(LendingAgent, results_that_arrive_before_a_rank_enters_a_wait_are_confirmed_in_this_wait) {
+// The sender may enter the wait before the receiver does and send its first results. It keeps
+// further results until the receiver confirms the first ones.
+TEST(LendingAgent, results_that_arrive_before_a_rank_enters_a_wait_are_confirmed_in_that_wait) {
   LendingAgent agent = agent_on_first_node();
   agent.got_results(6);
   agent.enter(1, 0);
@@ -208,7 +208,8 @@ TEST(LendingAgent, declines_each_request_once_unless_it_first_lends_tasks_to_the
   EXPECT_FALSE(agent.has_answers());
 }
 
-// Confirmations bring further results, but a thief that is declined brings nothing.
+// Only refusals are limited: a confirmed borrower sends further results, but a thief whose request
+// is declined sends nothing.
 TEST(LendingAgent,
      between_two_polls_confirms_every_result_but_sends_only_a_limited_number_of_refusals) {
   LendingAgent agent = agent_on_first_node();

@@ -58,7 +58,8 @@ TEST(CostAwareLoans, lend_half_of_the_queued_tasks_to_an_idle_rank_of_equal_spee
 }
 
 TEST(CostAwareLoans, lend_to_near_ranks_before_far_ones) {
-  // In 4 s the near rank does 3 tasks and this rank 4, so only 1 of 8 tasks goes to the far rank.
+  // Within 4 s, this rank can finish four of the eight tasks and the near rank three. So only one
+  // task goes to the far rank.
   const Borrower others[] = {{.rank = 7, .delay_s = 2}, {.rank = 3, .delay_s = 1}};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 8, .others = others}, 0),
               ElementsAre(Loan{3, 3}, Loan{7, 1}));
@@ -170,7 +171,7 @@ LendingView random_view(Random& random, std::vector<Borrower>& others) {
           .others = others};
 }
 
-TEST(CostAwareLoans, go_to_a_rank_only_if_no_nearer_rank_could_finish_another_task_before_the_end) {
+TEST(CostAwareLoans, go_to_a_rank_only_if_one_more_task_would_make_every_nearer_rank_end_too_late) {
   Random random(9);
   int with_several = 0;
   for (int trial = 0; trial < 500; ++trial) {
@@ -190,7 +191,7 @@ TEST(CostAwareLoans, go_to_a_rank_only_if_no_nearer_rank_could_finish_another_ta
         std::vector<std::uint32_t> more(others.size());
         more[i] = lent[i] + 1;
         LendingView only = view;
-        only.queued = more[i];  // so that only the end time of the borrower counts
+        only.queued = more[i];  // the lender keeps no task, so the borrower's end is the end of all
         EXPECT_GT(end_of(only, more), end_s + 1e-9) << "rank " << i + 1;
       }
   }
@@ -275,8 +276,7 @@ TEST(SizedLoans, move_the_most_work_with_the_fewest_tasks) {
               ElementsAre(Loan{7, 1, {2}}));
 }
 
-TEST(SizedLoans,
-     exclude_tasks_that_are_slow_to_send_and_exclude_borrowed_tasks_if_nobody_requested_tasks) {
+TEST(SizedLoans, lend_borrowed_tasks_only_on_request_and_never_lend_tasks_that_are_slow_to_send) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 3, .lend_s = 3},
                               {.name = 2, .task_s = 2, .borrowed = true},
                               {.name = 3, .task_s = 1, .lend_s = 0.1}};
@@ -497,7 +497,7 @@ TEST(Loans, do_not_depend_on_the_unit_of_time) {
 }
 
 TEST(Bottleneck,
-     an_owner_is_a_bottleneck_if_lending_a_task_to_every_rank_takes_longer_than_running_one) {
+     an_owner_is_a_bottleneck_if_lending_a_task_to_every_rank_takes_longer_than_running_a_task) {
   LendingView view{.task_s = 2, .queued = 1000, .lend_s = 0.01};
   EXPECT_FALSE(is_bottleneck(view, 200));
   EXPECT_TRUE(is_bottleneck(view, 201));

@@ -47,19 +47,19 @@ static_assert(kNewsDelay_s < kMaxSleep_s);
 /// Fraction of time that may be wasted. It limits the cost of exploratory loans, the time for polls
 /// of a busy rank, and each sleep of an idle thread, as a fraction of its idle time so far.
 inline constexpr double kWastedShare = 0.01;
-/// After this fraction of its remaining queued work, a rank ends a batch of tasks (taken from the
-/// queue together) and wakes its progress thread. It also polls, unless all other ranks can ring
-/// its doorbell (announce messages in shared memory). These events become more frequent towards the
-/// end of the work, where a delay matters more.
+/// Each time a rank has done this fraction of its remaining queued work, it ends a batch of tasks
+/// (taken from the queue together) and wakes its progress thread. It also polls, unless all other
+/// ranks can ring its doorbell (announce messages in shared memory). So a rank does these things
+/// more often towards the end of its work, where a delay matters more.
 inline constexpr double kWorkShare = 0.1;
 
 // --- Counts -------------------------------------------------------------------------------------
 
-/// Maximum number of tasks in a batch, of headers received in one poll, of answers after which no
-/// further steal request is declined until the next poll, and of children of a node of the
-/// termination tree. With 16 tasks per batch, reading the clock costs little. A rank can
-/// receive the messages of all its children in one poll. The tree has at most 5 levels below its
-/// root for up to 65,536 ranks.
+/// Maximum number of tasks in a batch, of headers received in one poll, and of children of a node
+/// of the termination tree. After this number of answers, a rank declines no further steal request
+/// until the next poll. With 16 tasks per batch, reading the clock costs little. A rank can receive
+/// the messages of all its children in one poll. The tree has at most 5 levels below its root for
+/// up to 65,536 ranks.
 inline constexpr std::size_t kMaxAtOnce = 16;
 /// Maximum number of entries that a rank searches linearly:
 /// - unanswered steal requests that a victim or a thief remembers (a victim declines further ones);
@@ -101,8 +101,9 @@ static_assert(kOutlier * kMaxWeight < 1);
 /// is learnt. If the bytes of a task cost more than kInitialOverhead_s with these initial values,
 /// the task's measured time updates the overhead per byte, otherwise the overhead per task.
 inline constexpr double kInitialOverhead_s = 0.1e-6, kInitialPerByte_s = 0.1e-9;
-/// Times, or amounts of work, count as similar if they differ by at most this factor. A task that
-/// has run for this multiple of its average time is expected to run for as long again.
+/// Times, or amounts of work, count as similar if they differ by at most this factor. If a task has
+/// run for more than this multiple of its average time, its remaining run time is assumed to equal
+/// the time for which it has run so far.
 inline constexpr double kSimilar = 2;
 
 // --- Lending ------------------------------------------------------------------------------------

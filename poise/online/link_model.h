@@ -58,11 +58,11 @@ struct LearntLink {
 };
 
 /// The links to all groups of ranks: this rank's memory domain, each other domain of its node, and
-/// each other node. The link to a group is guessed until it is learnt. Inside the node, the guess
-/// is the link of this rank's domain times the Machine's factor; to another node, it is the average
-/// of the links to all other nodes. No link is assumed to be faster than that inside this rank's
-/// domain. At most kMaxSearched groups have links of their own; the ranks of all further nodes have
-/// the average link to another node.
+/// each other node. Until the link to a group is learnt, its latency and time per byte are guessed.
+/// Inside the node, the guess is the value of this rank's domain times the Machine's factor. For
+/// another node, the guess is the average over all other nodes. No link is assumed to be faster
+/// than the link inside this rank's domain. At most kMaxSearched groups have links of their own.
+/// All further nodes have the average link.
 class LinkModel {
  public:
   double latency_s(const PeerLocality& to) const {

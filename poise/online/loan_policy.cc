@@ -151,8 +151,8 @@ Borrower borrower_at(const Peer& peer, bool asks, const PeerLocality& at, const 
           .distance = at.distance};
 }
 
-// A decision during which the thread is preempted seems to take milliseconds. So that this rank
-// soon decides again, the shorter one of the last two durations counts.
+// If the thread is preempted during a decision, the decision seems to take milliseconds, and the
+// next decision would be late. So the shorter one of the last two durations counts.
 void LoanPolicy::decided(double now_s, double cost_s) {
   const double usual_s = std::min(cost_s, std::exchange(last_cost_s_, cost_s));
   next_decision_s_ =
@@ -171,9 +171,9 @@ void LoanPolicy::pose(LoanProblem& problem, const QueueState& queue, const PeerT
         borrower_at(peer, thief != nullptr, peers.locality_of(peer.rank), queue, costs),
         {peer.queued, peer.in_flight}};
     Borrower& other = known.first;
-    // A rank sends a request when it is idle, or when the end of its last task is certain. A
-    // lasting request, which its receiver remembers, proves neither: it may have been sent long
-    // ago.
+    // A rank sends a request when it is idle, or when it knows when its last task will end. So a
+    // new request shows that one of the two is true. A lasting request, which its receiver
+    // remembers, shows neither: it may have been sent long ago.
     const bool is_certain = takes_all || (thief && !thief->is_lasting);
     if (!is_certain)
       other.busy_s +=

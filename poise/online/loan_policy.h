@@ -75,8 +75,8 @@ class LoanPolicy {
 
   /// True if a decision is due. If no rank has sent a request, at least kMinPause_s must
   /// have passed since the last decision, and kDecisionCostFactor limits the fraction of time
-  /// that these decisions take. If a rank has sent a request, it is enough that as much time has
-  /// passed as a decision takes.
+  /// that these decisions take. If a rank has sent a request, the pause since the last decision
+  /// need only be as long as a decision.
   bool is_due(double now_s, bool asked) const {
     return now_s >= (asked ? next_asked_s_ : next_decision_s_);
   }
@@ -114,8 +114,8 @@ class LoanPolicy {
 /// that probably still remains.
 double share_remaining(const Peer& peer, double now_s);
 
-/// Returns a margin in seconds: a busy borrower is assumed to be busy longer by this time. Without
-/// the margin, tasks might be lent early that the lender itself would have started sooner.
+/// Returns a margin in seconds: a busy borrower is assumed to stay busy for this much longer.
+/// Without the margin, tasks might be lent early that the lender itself would have started sooner.
 ///
 /// Tasks of unequal times may take longer or shorter than expected, so it may be wrong to lend a
 /// task before the borrower is idle. A wrong loan delays this task by about its own time t. To lend

@@ -65,7 +65,7 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
     peers.update({.rank = rank, .version = 1, .wait = 1, .busy_s = rank % 3 == 0 ? 1.0 : 0.0});
   Thieves thieves;
   thieves.add({501, 1, 0.5, false});
-  thieves.add({7, 2, 0.5, false});  // is in wait 2; the table knows only its load of wait 1
+  thieves.add({7, 2, 0.5, false});  // rank 7 is in wait 2, but its load in the table is of wait 1
   LoanProblem problem;
   policy.pose(problem, queue_of(100, 1e-3), peers, thieves, {}, kNow);
   ASSERT_EQ(problem.others.size(), 1 + lending_tuning::kMaxCandidates);
@@ -79,7 +79,7 @@ TEST(LoanPolicy, considers_lending_to_ranks_that_requested_tasks_and_to_the_near
 }
 
 TEST(LoanPolicy,
-     lends_more_tasks_of_unknown_run_time_on_request_if_the_lender_is_about_to_run_one) {
+     lends_more_tasks_of_unknown_run_time_on_request_if_the_lender_is_about_to_run_one_task) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
@@ -144,7 +144,7 @@ TEST(LoanPolicy, spends_at_most_a_hundredth_of_the_time_on_exploration) {
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});
   LendingCosts costs;
-  for (int i = 0; i < 1000; ++i) costs.packing.learn(8, 0, 8e-3);  // 1 ms per task
+  for (int i = 0; i < 1000; ++i) costs.packing.learn(8, 0, 8e-3);  // packing a task takes 1 ms
   const QueueState queue = queue_of(100, 0.5e-3);
   double lent = 0;
   for (double now_s = 0; now_s < 10; now_s += 1e-3) {
@@ -182,7 +182,7 @@ TEST(LoanPolicy,
 }
 
 TEST(LoanPolicy,
-     if_all_tasks_are_borrowed_lends_to_a_busy_rank_that_asks_otherwise_to_an_idle_rank) {
+     if_all_tasks_are_borrowed_lends_to_a_busy_rank_that_asks_and_otherwise_to_an_idle_rank) {
   const auto borrower = [](bool all_borrowed) {
     LoanPolicy policy(LoanSettings{});
     PeerTable peers = table(20);
@@ -276,7 +276,7 @@ TEST(LoanPolicy, describes_the_queue_and_the_costs_of_the_lender_to_the_offload_
 }
 
 TEST(LoanPolicy,
-     if_pushing_is_allowed_a_policy_that_sees_all_ranks_gets_every_rank_in_the_same_wait) {
+     a_policy_that_sees_all_ranks_may_choose_any_rank_in_the_same_wait_if_tasks_may_be_pushed) {
   for (const bool push : {true, false})
     for (const bool all_borrowed : {true, false})
       for (const char* name : {"cost", "paired"}) {
@@ -301,7 +301,8 @@ TEST(LoanPolicy,
       }
 }
 
-TEST(LoanPolicy, describes_a_borrower_by_its_last_report_its_link_and_the_tasks_in_flight_to_it) {
+TEST(LoanPolicy,
+     describes_a_borrower_by_its_last_report_and_its_link_and_the_tasks_in_flight_to_it) {
   Peer peer;
   peer.rank = 6;
   peer.threads = 4;
@@ -363,7 +364,7 @@ TEST(LoanPolicy, the_margin_for_tasks_of_unequal_times_follows_from_their_deviat
   Borrower other{.rank = 1, .busy_s = 3, .threads = 2, .slowness = 1.5, .delay_s = 0.25};
   QueueState queue = queue_of(9, 4);
   queue.running = 7;
-  queue.queued_deviation_s = 18;  // 2 s per task
+  queue.queued_deviation_s = 18;  // task times deviate by 2 s from their expected time
   const double here = (9 + 7) / 16.0, there = 1.5 * 1.5 * (6 + 2) / 4;
   EXPECT_DOUBLE_EQ(doubt_s(other, 6, queue, 4), 2 * std::sqrt((here + there) * 4 / 0.25));
   queue.queued_deviation_s = 0;
@@ -417,8 +418,7 @@ TEST(Thieves, declines_task_requests_beyond_a_limit_unless_the_sender_asks_to_be
   EXPECT_THAT(thieves.all(), IsEmpty());
 }
 
-TEST(Thieves,
-     are_remembered_until_their_wait_ends_but_declining_removes_requests_that_are_not_lasting) {
+TEST(Thieves, a_lasting_request_is_kept_until_its_wait_ends_and_any_other_until_it_is_declined) {
   Thieves thieves;
   EXPECT_FALSE(thieves.any(1));
   thieves.add({4, 1, 0.1, true});

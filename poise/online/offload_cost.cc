@@ -13,15 +13,15 @@ namespace {
 
 // Returns loans of tasks whose run time is unknown. The lender keeps one task for each of its
 // threads, minus the threads that pinned tasks will occupy. It keeps none for a thread whose task
-// has been running for longer than lending takes: that task may be long, or this rank slow. Each
-// idle rank that has sent a request gets one task per thread of its own.
+// has been running for longer than lending takes, because the task may be long or this rank may be
+// slow. Each idle rank that has sent a request gets one task per thread of its own.
 //
-// An idle rank gets more tasks in two cases. First, if a thread of the lender is about to start a
-// task of unknown time: that task may be long, and without a progress thread the lender answers no
-// request meanwhile. So the idle ranks get equal parts of what can be lent in kNewsDelay_s. If that
-// task turns out to be short, the lender requests tasks in turn. Second, while tasks of unknown
-// time run: the queued tasks are assumed to take at least as long as the running tasks have taken
-// so far. So the idle ranks get equal parts of what can be lent in this time.
+// The idle ranks get more tasks in two cases. First, if a thread of the lender is about to start a
+// task of unknown time, the idle ranks share what can be lent in kNewsDelay_s equally. The reason
+// is that this task may be long, and a lender without a progress thread answers no request while
+// the task runs. If the task turns out to be short, the lender requests tasks itself. Second, while
+// tasks of unknown time run, the queued tasks are assumed to take at least as long as the running
+// tasks have taken so far. So the idle ranks share what can be lent in this time equally.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue,
                                        const LendingCosts& costs) {
   std::vector<const Borrower*> idle;
@@ -76,9 +76,10 @@ std::vector<Loan> loans_by_cost(const LoanQuestion& question, OffloadMemory& mem
   if (!loans.empty() || now_s < memory.next_exploration_s) return loans;
   memory.next_exploration_s = now_s + lending_tuning::kMaxPause_s;
   loans = exploration_loans(whole, TaskOverhead().seconds(queue.mean_bytes()), min_gain);
-  // The time that an exploratory loan may waste grows with the time since the last exploratory
-  // loan, or at first since the first decision. So no exploratory loan is made immediately, and a
-  // rank that has just proved to be slow is not tried again immediately.
+  // An exploratory loan may waste a fixed fraction of the time since the last exploratory loan. The
+  // first one may waste this fraction of the time since the first decision. So the first
+  // exploratory loan is not made at once, and a rank that has just proved slow is not tried again
+  // at once.
   const double saved_s = lending_tuning::kWastedShare * (now_s - *memory.explored_s);
   if (loans.empty() || exploration_cost_s(loans, view) > saved_s) return {};
   memory.explored_s = now_s;

@@ -70,15 +70,15 @@ TEST(OffloadCost, tasks_of_unknown_time_go_only_to_idle_ranks_that_ask) {
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{4, 1}));
 }
 
-TEST(OffloadCost, the_longer_the_running_tasks_have_run_the_more_tasks_the_idle_ranks_get) {
+TEST(OffloadCost, idle_ranks_get_more_tasks_of_unknown_time_the_longer_the_running_tasks_have_run) {
   Scene scene = unknown_times({1, 1}, 40, 4);
-  scene.queue.running_s = 4 * 0.65e-3;  // enough to lend six tasks
+  scene.queue.running_s = 4 * 0.65e-3;  // in the 0.65 ms so far, six tasks could be lent
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{1, 3}, Loan{2, 3}));
   scene.queue.running_s = 1;
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{1, 20}, Loan{2, 20})) << "it keeps none";
   scene.queue.running = 3;
   EXPECT_THAT(scene.loans(), ElementsAre(Loan{1, 19}, Loan{2, 19})) << "one thread needs a task";
-  scene.queue.running_s = 0;  // a thread is about to start a task; two can be lent in kNewsDelay_s
+  scene.queue.running_s = 0;  // a task is about to start; two tasks can be lent in kNewsDelay_s
   scene.problem.others.pop_back();
   scene.problem.known.pop_back();
   scene.queue.lendable = scene.queue.queued = 7;
@@ -115,8 +115,8 @@ TEST(OffloadCost,
   EXPECT_EQ(asked, 2);
 }
 
-// Lending a task takes twice as long as running it, and rank 1 is three times as slow as the
-// lender. So eight tasks waste 8 * (2 + 2) ms, which is a hundredth of 3.2 s.
+// A task runs for 1 ms on the lender and for 3 ms on rank 1. Lending a task costs the lender 2 ms.
+// So a loan of eight tasks wastes 8 * (2 + 3 - 1) ms = 32 ms, which is a hundredth of 3.2 s.
 TEST(OffloadCost, exploratory_loans_waste_at_most_a_hundredth_of_the_time) {
   Scene scene({1});
   scene.queue.queued = scene.queue.lendable = 1000;

@@ -29,8 +29,8 @@ struct CountThresholds {
 std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
                                const CountThresholds& thresholds);
 
-/// A simple selection, with which Klinkenberg et al. compare that of paired_loans(): each rank with
-/// an above-average load lends to the rank with the lightest load.
+/// A simple selection, with which Klinkenberg et al. compare their own (paired_loans()): each rank
+/// with an above-average load lends to the rank with the lightest load.
 std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
                                  const CountThresholds& thresholds);
 

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(PairedLoans, pair_the_most_loaded_rank_with_the_least_loaded) {
-  const std::vector<double> tasks = {10, 0, 40, 20};  // ranks by number of tasks: 1, 0, 3, 2
+  const std::vector<double> tasks = {10, 0, 40, 20};  // rank 1 has the fewest, then 0, 3 and 2
   const CountThresholds thresholds{.max_tasks = 100};
   EXPECT_THAT(paired_loans(tasks, 2, thresholds), ElementsAre(Loan{1, 20}));
   EXPECT_THAT(paired_loans(tasks, 3, thresholds), ElementsAre(Loan{0, 5}));

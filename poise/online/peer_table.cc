@@ -66,7 +66,7 @@ Peer& PeerTable::at(std::uint32_t rank) {
   const auto forgotten = peers_.size() >= capacity_ ? one_to_forget() : std::nullopt;
   if (!forgotten) {
     place = peers_.insert(place, Peer());
-  } else {  // overwrites the forgotten entry: the entries between it and `place` shift by one
+  } else {  // entries move by one, over the forgotten entry, so that the one at `place` is free
     const auto gone = peers_.begin() + *forgotten;
     std::erase_if(recent_, [&](const Load& load) { return load.rank == gone->rank; });
     if (gone < place)
@@ -81,8 +81,8 @@ Peer& PeerTable::at(std::uint32_t rank) {
 
 bool PeerTable::update(const Load& load) {
   if (load.rank == self_) return false;
-  // Searches recent_ first, because most loads that other ranks pass on are known already, and
-  // searching the table is slower.
+  // Most loads that other ranks pass on are not new to this rank. Searching recent_ usually shows
+  // this, and is faster than searching the table.
   const auto recent = std::ranges::find(recent_, load.rank, &Load::rank);
   if (recent != recent_.end() && !is_later(load.version, recent->version)) return false;
   const Peer* const known = find(load.rank);

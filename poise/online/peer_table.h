@@ -57,8 +57,8 @@ struct Peer {
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
   bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
-  /// True if this rank has lent the other rank more tasks than that rank has threads, and that rank
-  /// has not reported their receipt: it is probably inside a long task.
+  /// True if the other rank has not reported the receipt of more tasks, lent by this rank, than the
+  /// other rank has threads. Then the other rank is probably inside a long task.
   bool holds_tasks(std::uint64_t in_wait) const { return in_flight > threads && is_in(in_wait); }
   /// True if the entry must be kept: tasks of the other rank have arrived here, and that rank
   /// counts them as in flight until this rank reports their arrival.
@@ -117,7 +117,8 @@ class PeerTable {
   std::optional<std::uint32_t> holder(std::uint64_t wait, double now_s) const;
   /// Draws a few random ranks that are not excluded, and returns the nearest.
   std::optional<std::uint32_t> random_victim(double now_s, Random& random) const;
-  /// Excludes `rank` as a victim until time `until_s`, at most until the wait ends.
+  /// Excludes `rank` as a victim until time `until_s`, but not beyond the end of the wait in which
+  /// this rank is now.
   void do_not_steal_from(std::uint32_t rank, double until_s) {
     at(rank).excluded_until_s = until_s;
   }

@@ -235,7 +235,7 @@ TEST(PeerTable, passes_on_loads_of_ranks_with_tasks_before_others_and_newer_load
   EXPECT_EQ(passed_on(9, 9), (Ranks{3, 1, 4, 2}));
   EXPECT_EQ(passed_on(1, 2), (Ranks{3, 4}));
   peers.update({.rank = 1, .version = 2, .wait = 1, .queued = 1});
-  peers.update({.rank = 5, .version = 1, .wait = 1, .queued = 0.5F});  // less than a task
+  peers.update({.rank = 5, .version = 1, .wait = 1, .queued = 0.5F});  // counts as no task
   EXPECT_EQ(passed_on(9, 9), (Ranks{1, 3, 5, 4, 2}));
   peers.update({.rank = 3, .version = 2, .wait = 1});
   EXPECT_EQ(passed_on(9, 9), (Ranks{1, 3, 5, 4, 2}));

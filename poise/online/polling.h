@@ -22,8 +22,8 @@ struct PollView {
 };
 
 /// True if a poll is due; never if the last poll was less than `min_s` ago. Some messages arrive
-/// without a notification (doorbell), so only polls find them. Finding them late matters more as
-/// less work remains, so polls become more frequent.
+/// without a notification (doorbell), so only polls find them. The less work remains, the more a
+/// message that is found late delays the ranks, and the more frequent polls become.
 bool poll_is_due(const PollView& view, double min_s);
 
 /// Updates the average cost of polls that find nothing, by one more measurement. Returns the new
@@ -44,12 +44,11 @@ inline bool results_are_due(bool is_idle, double oldest_s) {
 }
 
 /// Returns the seconds for which the progress thread sleeps between two polls, at least min_s. Each
-/// time it wakes up, it takes a core from a task. If idle ranks can wake it (`is_woken`), it may
-/// sleep for a long time. Otherwise it sleeps for a fraction of the time that the remaining work
-/// takes: while much work remains, a late answer costs a thief little. If tasks are short, it may
-/// also sleep for a long time, because the threads that run tasks poll between them. `thread_s` is
-/// the queued work per thread in seconds, and `task_s` the run time of a queued task, which is 0 if
-/// no task is queued.
+/// time it wakes up, it takes a core from a task. It may sleep for a long time if idle ranks can
+/// wake it (`is_woken`), or if tasks are short, because then the threads that run tasks poll often.
+/// Otherwise it sleeps for a fraction of the time that the remaining work takes, because a late
+/// answer costs a thief little while much work remains. `thread_s` is the queued work per thread in
+/// seconds. `task_s` is the run time of a queued task, or 0 if no task is queued.
 double progress_sleep_s(double min_s, bool is_woken, double thread_s, double task_s);
 
 /// Decides how long the progress thread ignores wake-ups after a wake-up that led to no loan. If

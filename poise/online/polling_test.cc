@@ -29,7 +29,7 @@ TEST(Polling, polls_become_more_frequent_as_less_work_remains) {
   EXPECT_TRUE(poll_is_due(view, kMin_s));
 }
 
-TEST(Polling, a_poll_is_due_as_soon_as_its_cost_is_a_hundredth_of_the_time_since_the_last_one) {
+TEST(Polling, a_poll_is_due_when_its_cost_is_a_hundredth_of_the_time_since_the_last_poll) {
   PollView view{.remaining_s = 1e3, .poll_cost_s = 3e-6};
   for (const bool all_notify : {false, true}) {
     view.all_notify = all_notify;
@@ -44,7 +44,7 @@ TEST(Polling, a_poll_is_due_as_soon_as_its_cost_is_a_hundredth_of_the_time_since
   EXPECT_TRUE(poll_is_due({.since_s = kMin_s, .has_messages = true}, kMin_s));
 }
 
-TEST(Batches, a_batch_of_tasks_takes_little_time_and_leaves_tasks_for_other_threads) {
+TEST(Batches, a_batch_of_tasks_takes_little_time_and_leaves_most_queued_tasks_to_other_threads) {
   EXPECT_EQ(next_batch(1e-6, 100000), lending_tuning::kMaxAtOnce);
   EXPECT_EQ(next_batch(60e-6, 100000), 3u);
   EXPECT_EQ(next_batch(1e-6, 40), 4u);

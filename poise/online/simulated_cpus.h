@@ -105,8 +105,8 @@ class SimulatedCpus {
   double now_s = 0;
   int orders = 0;
   double slice_s = 0.003;        // length of a time slice
-  double rotates_every_s = 0.1;  // seconds between two moves of a waiting thread by the kernel
-  bool reports_late = false;     // a wait for a cpu is reported only when it ends, as Linux does
+  double rotates_every_s = 0.1;  // the kernel moves a waiting thread once in this many seconds
+  bool reports_late = false;     // as in Linux: a wait for a cpu is reported only when it ends
   /// True: a moved thread waits no longer than it would have on its old cpu, and keeps the rest of
   /// its time slice, about as on Linux. False: it waits behind all other threads of its new cpu.
   bool keeps_claims = true;

@@ -41,9 +41,9 @@ void StealPolicy::enter(double now_s) {
 std::optional<StealRequest> StealPolicy::choose(const PeerTable& peers, std::uint64_t wait,
                                                 double now_s, Random& random) {
   const bool asks_partners = declined_ >= lending_tuning::kRandomTries;
-  // Requests to partners come first. Near the end of a wait, most ranks that seem to have tasks
-  // have none left when a request arrives. They would decline it, and their answers would pass on
-  // outdated loads.
+  // Requests to partners come before requests to ranks that seem to have tasks. Near the end of a
+  // wait, most of these ranks have no tasks left when a request arrives. They would decline it, and
+  // their answers would pass on outdated loads.
   for (const std::uint32_t partner : peers.partners())
     if (asks_partners && !is_remembered_by(peers, partner) && peers.may_be_victim(partner, now_s))
       return StealRequest{partner, true};

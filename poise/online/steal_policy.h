@@ -26,7 +26,7 @@ struct StealRequest {
 /// silent. This pause doubles with every declined request, up to kMaxPause_s. The lasting requests
 /// are the lifelines of Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011.
 ///
-/// Besides, a victim that declines is excluded (not asked again) for a while; this time doubles
+/// In addition, a victim that declines is excluded (not asked again) for a while; this time doubles
 /// whenever the same victim declines again. When tasks arrive, two times are reset to their
 /// minimum: the pause between requests, and the time for which the sender of the tasks will be
 /// excluded if it declines.

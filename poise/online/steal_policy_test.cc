@@ -52,7 +52,7 @@ TEST(StealPolicy, requests_tasks_from_a_few_random_ranks_then_once_from_each_gos
 }
 
 TEST(StealPolicy,
-     after_a_few_declined_requests_asks_its_gossip_partners_even_if_others_seem_to_have_tasks) {
+     asks_gossip_partners_after_a_few_declined_requests_even_if_other_ranks_seem_to_have_tasks) {
   Scene scene(100);
   for (std::uint32_t rank = 70; rank < 76; ++rank)
     scene.peers.update({.rank = rank, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
@@ -137,7 +137,8 @@ TEST(StealPolicy, reports_just_once_that_a_victim_with_tasks_does_not_answer) {
   EXPECT_TRUE(scene.steal.unresponsive(scene.peers, 1, 2e-3).empty());
 }
 
-TEST(StealPolicy, pauses_after_requests_double_from_20_us_to_1_ms_but_are_at_least_a_round_trip) {
+TEST(StealPolicy,
+     the_pause_doubles_with_each_request_from_20_us_to_1_ms_but_is_at_least_one_round_trip) {
   for (const double latency_s : {1e-6, 30e-6}) {
     Scene scene(1000);
     const auto asks = [&](double at_s) {
@@ -182,7 +183,7 @@ TEST(StealPolicy, each_refusal_by_a_victim_doubles_the_time_until_the_victim_may
   EXPECT_TRUE(scene.peers.may_be_victim(77, 5));
 }
 
-TEST(StealPolicy, after_the_fifth_declined_request_each_further_one_doubles_the_pause_from_20_us) {
+TEST(StealPolicy, from_the_fifth_declined_request_on_pauses_double_from_20_us_to_1_ms) {
   Scene scene(100);
   std::vector<double> pauses_s;
   for (std::uint32_t victim = 50; victim < 62; ++victim) {
@@ -207,7 +208,7 @@ TEST(StealPolicy, remembers_the_latest_64_requests_without_an_answer) {
     asked.push_back(request->victim);
   }
   asked.erase(asked.begin(), asked.begin() + 6);
-  asked.pop_back();  // the victim of the latest request has not been silent for long enough
+  asked.pop_back();  // the latest request is too recent for its victim to count as unresponsive
   EXPECT_EQ(scene.steal.unresponsive(scene.peers, 1, scene.now_s - 1 + 100e-6), asked);
 }
 

@@ -16,8 +16,8 @@
 namespace poise {
 
 /// Returns the seconds for which a running task is expected to continue: its average time minus the
-/// time that it has already taken. If it has taken more than kSimilar times the average, the
-/// average says nothing about it. Then it is expected to take as long again as it has taken so far.
+/// time for which it has run so far. If the task has run for more than kSimilar times the average,
+/// the average no longer helps. Then the remaining time is assumed to equal the time so far.
 inline double remaining_s(double elapsed_s, double expected_s) {
   if (elapsed_s > lending_tuning::kSimilar * expected_s) return elapsed_s;
   return std::max(0.0, expected_s - elapsed_s);
@@ -57,7 +57,7 @@ class TaskTimes {
     known.seconds.store(moved_average(average, seconds / cost, share, count),
                         std::memory_order_relaxed);
     if (average <= 0) return;
-    // The mean of `count` tasks deviates less than a single task, by the factor sqrt(count).
+    // The mean time of `count` tasks varies less than the time of one task: by 1 / sqrt(count).
     const double relative_s = std::min(seconds / cost / average, lending_tuning::kOutlier);
     const double before = deviation(function);
     known.deviation.store(before + share * (std::sqrt(count) * std::abs(relative_s - 1) - before),

@@ -64,8 +64,7 @@ TEST(TaskTimes, the_deviation_of_equal_tasks_is_zero_and_hardly_rises_when_one_i
   EXPECT_LT(times.deviation(0), 0.1);
 }
 
-TEST(TaskTimes,
-     the_deviation_is_half_the_mean_if_tasks_take_half_or_one_and_a_half_times_the_mean) {
+TEST(TaskTimes, the_deviation_is_0_5_if_tasks_alternately_take_0_5_and_1_5_times_the_mean) {
   TaskTimes times(1);
   for (int i = 0; i < 1000; ++i) times.learn(0, i % 2 == 0 ? 0.5e-6 : 1.5e-6, 1);
   EXPECT_NEAR(times.deviation(0), 0.5, 0.05);

@@ -231,7 +231,7 @@ TEST(TerminationDetector, a_rank_reports_the_sums_of_its_subtree_and_passes_on_w
 }
 
 TEST(TerminationDetector,
-     the_root_asks_again_until_the_tasks_created_equal_those_finished_one_round_earlier) {
+     the_root_repeats_rounds_until_as_many_tasks_were_created_as_had_finished_one_round_before) {
   TerminationDetector root({.parent = {}, .children = {3}});
   std::vector<TerminationMessage> out;
   root.enter(out);
@@ -267,7 +267,7 @@ TEST(TerminationDetector, a_rank_learns_that_its_parent_and_its_children_have_en
 }
 
 TEST(TerminationTree,
-     a_rank_has_up_to_16_children_on_its_node_and_a_node_leader_16_more_on_other_nodes) {
+     a_rank_has_up_to_16_children_on_its_node_and_a_node_leader_up_to_16_more_on_other_nodes) {
   // Nodes of 40 ranks, the last one with 20.
   EXPECT_EQ(termination_tree(0, 900, 40).parent, std::nullopt);
   std::vector<std::uint32_t> children;
@@ -283,7 +283,7 @@ TEST(TerminationTree,
   EXPECT_EQ(termination_tree(72, 900, 40).parent, 41u);
   EXPECT_EQ(termination_tree(16 * 40, 900, 40).parent, 0u);
   EXPECT_EQ(termination_tree(17 * 40, 900, 40).parent, 40u);
-  EXPECT_EQ(termination_tree(40, 900, 40).children.size(), 16u + 6);  // nodes 17 to 22
+  EXPECT_EQ(termination_tree(40, 900, 40).children.size(), 16u + 6);  // 6 leaders, of nodes 17-22
   EXPECT_EQ(termination_tree(40, 900, 40).children.back(), 22u * 40);
   EXPECT_EQ(termination_tree(880, 900, 40).children.size(), 16u);
   EXPECT_THAT(termination_tree(881, 900, 40).children, testing::ElementsAre(897, 898, 899));

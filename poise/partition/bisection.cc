@@ -15,8 +15,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// A queue entry: a vertex that may change sides, and its gain. Outdated if the gain has changed
-/// since.
+/// A queue entry: a vertex that may change sides, and its gain. The entry is outdated if the gain
+/// of the vertex has changed since.
 using Move = Gain;
 
 Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
@@ -174,10 +174,11 @@ class Bisection {
     heap_[side_[v] == Side::left ? 0 : 1].push({gain_[v], v});
   }
 
-  /// Looks at the vertex of each side whose change of sides would gain most. Returns the better of
-  /// the two that may change sides, or num_vertices() if neither may. A vertex may change sides if
-  /// this brings the weight of the left side closer to the requested weight, or if the two weights
-  /// then differ by at most split_.slack plus the weight of the vertex.
+  /// Takes from each side the vertex whose change of sides would gain most. Returns the one with
+  /// the higher gain among those that may change sides, or num_vertices() if none may. A vertex
+  /// may change sides if this brings the left side's weight closer to the requested weight, or if
+  /// the left side's weight then differs from the requested weight by at most split_.slack plus the
+  /// weight of the vertex.
   Vertex next_move() {
     const Move* best = nullptr;
     const double off = left_weight_ - split_.left_weight;

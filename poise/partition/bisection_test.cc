@@ -15,9 +15,9 @@
 namespace poise::graphs {
 namespace {
 
-/// First, by how much the deviation of the left side from its requested weight exceeds the slack;
-/// second, the cut. The cut includes edges to vertices outside the graph, which add pull_left of
-/// every vertex on the right side.
+/// The quality of a division; smaller is better. `first` is the amount by which the deviation of
+/// the left side from its requested weight exceeds the slack. `second` is the cut. Edges to
+/// vertices outside the graph add to the cut the value pull_left of each vertex on the right side.
 using Score = std::pair<double, double>;
 
 Score score(const Graph& graph, const Split& split, const std::vector<Side>& sides) {
@@ -94,7 +94,7 @@ TEST(Bisection,
   EXPECT_LE(sum, 1.08 * least_sum);
 }
 
-TEST(Bisection, growing_from_more_vertices_never_gives_a_worse_result) {
+TEST(Bisection, trying_more_start_vertices_never_gives_a_worse_bisection) {
   int num_better = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);

@@ -56,8 +56,8 @@ class NaiveMatching {
     return best ? std::optional(graph_.to[std::get<2>(*best)]) : std::nullopt;
   }
 
-  /// Of unmatched vertices with the same heaviest neighbour, or without any, each is matched with
-  /// the one before it if that is still unmatched.
+  /// Matches each unmatched vertex with the nearest unmatched vertex before it that has the same
+  /// heaviest neighbour, or that has no neighbours if it has none itself.
   void match_strays() {
     std::map<std::optional<Vertex>, Vertex> last_with;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {

@@ -101,8 +101,8 @@ class EvenOut {
   std::span<Part> part_of_;
   std::vector<double> weight_, target_;
   std::vector<std::set<Item>> items_;  // the free vertices of each part; empty until the first swap
-  // excess_: for each part, its weight minus its share. over_: for each part heavier than its share
-  // plus tolerance, its weight minus that sum.
+  // A part's limit is its share plus tolerance. excess_ holds for every part its weight minus its
+  // share. over_ holds only the parts heavier than their limit, with their weight minus the limit.
   std::set<std::pair<double, Part>> excess_, over_;
 };
 

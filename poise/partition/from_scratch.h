@@ -21,8 +21,8 @@ struct Effort {
 /// exchange all their tasks, so that as many tasks as possible stay at their current place. Tasks
 /// that are not movable stay. O((n + m) log p) for n tasks, m messages and p places.
 ///
-/// Returns the current placement instead if it is as good: it has no more traffic than the new one,
-/// and its makespan is within the cap or no longer than that of the new one.
+/// Returns the current placement instead if it is at least as good as the new one: it must have no
+/// more traffic, and its makespan must be within the cap or no longer than the new one's makespan.
 ///
 Placement placed_from_scratch(const Problem& problem, const Effort& effort,
                               const Tuning& tuning = kTuning);

@@ -188,7 +188,8 @@ TEST(FromScratch, finds_nearly_the_least_traffic_of_all_placements_within_the_lo
       const Problem problem{machine, workload, current, machine.costs()};
       const Placement found = placed_from_scratch(problem, {});
       const Metrics ours = judged(machine, workload, current, found);
-      // Compares the placement found with all placements whose makespan is no longer.
+      // Compares the traffic of the placement found with the least traffic of all placements whose
+      // makespan is at most as long.
       std::uint32_t num_placements = 1;
       for (TaskId t = 0; t < 8; ++t) num_placements *= num_places;
       double least = ours.nuco_messages;

@@ -127,9 +127,9 @@ class LoadCap {
   }
 
  private:
-  /// Makes one tournament tree per speed class: places whose speeds differ by a factor below 2. A
-  /// single tree for all places would not do, because a busier but faster place may finish a task
-  /// earlier.
+  /// Makes one tournament tree per speed class. The speeds of the places of a class differ by less
+  /// than a factor of 2. A single tree for all places would not do, because a busier but faster
+  /// place may finish a task earlier.
   void make_tournaments() {
     std::map<int, std::size_t> class_of_speed;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {
@@ -331,8 +331,8 @@ class LoadCap {
     return sorted;
   }
 
-  /// Moves a heavy task from p to another place q. If q would exceed the cap, also moves lighter
-  /// tasks away from q. Returns false if no such place q stays within the cap.
+  /// Moves a heavy task from p to another place q. If q then exceeds the cap, moves lighter tasks
+  /// away from q. Returns false, and moves no task, if every place q would still exceed the cap.
   bool make_way(PlaceId p) {
     std::vector<TaskId> heaviest = tasks_of_[p];
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
@@ -374,8 +374,8 @@ class LoadCap {
     return false;
   }
 
-  /// If the cap cannot be reached: exchanges tasks as long as that lowers the load of the busiest
-  /// place.
+  /// To be called if the cap cannot be reached. Exchanges tasks as long as that lowers the load of
+  /// the busiest place.
   void lower_the_busiest() {
     std::priority_queue<std::pair<double, PlaceId>> busiest;
     const auto watch = [&](PlaceId p) {

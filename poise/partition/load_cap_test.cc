@@ -39,7 +39,7 @@ TEST(LoadCap, the_share_of_a_place_is_the_load_that_it_can_take_in_addition_to_b
   EXPECT_EQ(shares_under_cap(problem, 0.5), (std::vector<double>{1, 1, 1})) << "all are full";
 }
 
-TEST(LoadCap, if_no_task_fits_elsewhere_the_best_of_all_exchanges_is_made) {
+TEST(LoadCap, if_no_single_task_fits_elsewhere_the_best_exchange_of_two_tasks_is_made) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     const Machine machine = machine_from_text(seed % 2 == 0 ? "core:2" : "core:2 speeds:1,0.5");
@@ -83,7 +83,8 @@ TaskId first_to_leave(std::vector<Message> messages) {
   return migrations(before, after).at(0).task;
 }
 
-TEST(LoadCap, attachment_is_affinity_inside_the_place_minus_affinity_outside_per_second_of_load) {
+TEST(LoadCap,
+     attachment_is_the_difference_of_affinities_inside_and_outside_the_place_per_second_of_load) {
   EXPECT_EQ(first_to_leave({{0, 2, 1, 70}, {1, 2, 1, 100}}), 1u);
   EXPECT_EQ(first_to_leave({{0, 2, 1, 20}, {1, 2, 1, 100}}), 0u);
   EXPECT_EQ(first_to_leave({{0, 2, 1, 40}, {1, 2, 1, 100}, {1, 3, 1, 50}}), 1u);
@@ -270,7 +271,7 @@ TEST(LoadCap,
   }
 }
 
-TEST(LoadCap, is_the_larger_of_the_average_with_tolerance_and_the_bound_on_the_makespan) {
+TEST(LoadCap, is_the_larger_of_the_makespan_bound_and_the_product_of_average_load_and_tolerance) {
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   for (const double load_s : {5, 3, 2}) workload.tasks.push_back({.load_s = load_s});

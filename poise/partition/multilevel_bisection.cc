@@ -47,7 +47,7 @@ Split coarsened(const Split& split, const Matching& matching) {
 /// graph.
 struct Level {
   Split split;
-  Graph graph;  // empty on the first level (the caller has that graph), and if freed
+  Graph graph;  // empty if it was freed; also on the first level, whose graph the caller holds
   Matching matching = {};
 };
 

@@ -143,7 +143,7 @@ TEST(Multisection,
 }
 
 TEST(Multisection,
-     the_v_cycle_improves_only_levels_with_more_than_two_groups_of_several_places_each) {
+     the_v_cycle_improves_a_level_only_if_the_level_has_three_or_more_groups_of_several_places) {
   const auto traffics = [](const char* text) {
     std::vector<double> sums;
     for (const unsigned climbs : {0u, 1u}) {

@@ -175,7 +175,7 @@ TEST(EvenOut, spreads_half_a_million_vertices_of_one_part_evenly_over_four_parts
   for (const double weight : weights_of(graph, part_of, 4)) EXPECT_EQ(weight, kVertices / 4);
 }
 
-TEST(EvenOut, many_light_vertices_leave_a_part_whose_heaviest_vertex_is_too_heavy_to_leave) {
+TEST(EvenOut, light_vertices_leave_a_part_if_its_heaviest_vertex_is_too_heavy_to_leave) {
   constexpr Vertex kLight = 500'000;
   Graph graph;
   graph.weight.assign(kLight + 1, 1);
@@ -226,15 +226,15 @@ TEST(EvenOut, makes_the_step_after_which_the_weights_of_the_fullest_and_emptiest
     std::vector<Part> before, after;
     std::vector<Part> fixed = {};
   };
-  // The comments name weights: of the two parts, and of the vertices that are moved or swapped.
+  // All numbers in these comments are weights of parts or of vertices.
   for (const auto& [weights, before, after, fixed] :
-       {Case{{5, 3, 2}, {0, 0, 1}, {0, 1, 1}},                     // 8 and 2: moves 3
-        Case{{6, 4, 1, 2}, {0, 0, 1, 1}, {0, 1, 1, 1}},            // 10 and 3: moves 4
-        Case{{8, 6, 1, 4}, {0, 0, 1, 1}, {0, 1, 0, 1}},            // 14 and 5: swaps 6 and 1
-        Case{{7, 1, 3, 1}, {0, 0, 1, 1}, {0, 1, 1, 1}},            // 8 and 4: moves 1
+       {Case{{5, 3, 2}, {0, 0, 1}, {0, 1, 1}},                     // parts 8 and 2: moves weight 3
+        Case{{6, 4, 1, 2}, {0, 0, 1, 1}, {0, 1, 1, 1}},            // parts 10 and 3: moves weight 4
+        Case{{8, 6, 1, 4}, {0, 0, 1, 1}, {0, 1, 0, 1}},            // parts 14 and 5: swaps 6 and 1
+        Case{{7, 1, 3, 1}, {0, 0, 1, 1}, {0, 1, 1, 1}},            // parts 8 and 4: moves weight 1
         Case{{4, 4}, {0, 1}, {0, 1}},                              // even already
         Case{{9, 1}, {0, 1}, {0, 1}},                              // nothing helps
-        Case{{5, 3, 2}, {0, 0, 1}, {1, 0, 0}, {kFree, 0, kFree}},  // swaps 5 and 2
+        Case{{5, 3, 2}, {0, 0, 1}, {1, 0, 0}, {kFree, 0, kFree}},  // swaps weights 5 and 2
         Case{{5, 3, 2}, {0, 0, 1}, {0, 0, 1}, {0, 0, kFree}}}) {
     SCOPED_TRACE(testing::PrintToString(weights));
     Graph graph;
@@ -248,7 +248,7 @@ TEST(EvenOut, makes_the_step_after_which_the_weights_of_the_fullest_and_emptiest
 }
 
 TEST(EvenOut,
-     relieves_the_part_above_its_tolerance_not_the_part_with_the_largest_excess_over_its_share) {
+     relieves_the_part_that_exceeds_its_tolerance_although_another_part_exceeds_its_share_by_more) {
   Graph graph;
   // The shares of the parts are 20, 2 and 2. With the tolerance, their limits are 24, 2.4 and 2.4.
   graph.weight = {21.5, 1, 1.5};

@@ -43,7 +43,7 @@ class Improvement {
     for (Part p = 0; p < weight_.size(); ++p) is_needed |= is_overweight(p);
     if (!is_needed) return;
     std::vector<std::uint8_t> reliefs(graph_.num_vertices(), 0);
-    GainQueue queue(graph_.num_vertices());  // the gain in this queue is gain per weight
+    GainQueue queue(graph_.num_vertices());  // sorted by gain per unit of weight
     const auto enqueue = [&](Vertex v) {
       if (!is_free(v) || !is_overweight(part_of_[v]) || reliefs[v] == kPartitionTuning.max_reliefs)
         return;

@@ -184,7 +184,7 @@ class RankMapping {
     const bool is_complete =
         try_all_maps(problem_, workload_.num_tasks(), kPartitionTuning.max_visits, best);
     // The search uses the mean distance of both directions. If the directions differ, the map found
-    // may have more traffic than the map before or than block order.
+    // may have more traffic than the initial map or block order.
     TriedMap result{placed(best), is_complete, num_nodes()};
     for (const Placement& other : {start != nullptr ? *start : base_of(current), block_order()})
       if (cost_of(other).traffic < cost_of(result.placement).traffic * (1 - kRounding))
@@ -192,7 +192,7 @@ class RankMapping {
     return result;
   }
 
-  /// See map_ranks(). For use if there are too many ranks to try all maps.
+  /// Maps the ranks as map_ranks() describes it for ranks that are too many to try all maps.
   Placement map(const Placement* current) const {
     std::vector<Slot> best = best_map(problem_, options_.effort);
     const Placement base = base_of(current), block = block_order();

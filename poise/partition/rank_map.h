@@ -45,7 +45,7 @@ Placement map_ranks(const Machine& machine, const Workload& workload, const Plac
 /// A map of ranks, and which maps were tried to find it.
 struct TriedMap {
   Placement placement;
-  bool tried_all = false;  // all maps on these nodes were tried
+  bool tried_all = false;  // every map on `nodes` nodes was tried
   NodeId nodes = 0;        // number of nodes on which maps were tried
 };
 

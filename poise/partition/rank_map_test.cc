@@ -72,8 +72,8 @@ TEST(MapRanks, for_eight_ranks_the_map_has_the_least_possible_traffic) {
       }
 }
 
-/// The least traffic of any map, found by trying all permutations of the places and putting the
-/// ranks on the first of them.
+/// The least traffic of any map if there are fewer ranks than places. Tries all permutations of the
+/// places; rank r is on the r-th place of the permutation.
 double least_traffic_of_few(const Machine& machine, const Workload& workload, Distance distance) {
   std::vector<PlaceId> places(machine.num_places());
   std::iota(places.begin(), places.end(), 0);
@@ -85,7 +85,7 @@ double least_traffic_of_few(const Machine& machine, const Workload& workload, Di
   return least;
 }
 
-TEST(MapRanks, for_few_ranks_all_nodes_are_tried) {
+TEST(MapRanks, for_few_ranks_the_search_tries_maps_to_all_nodes) {
   const std::string network =
       R"("network":{"source":"given","shape":"matrix","matrix":[[1,20,20],[20,1,2],[20,2,1]]})";
   for (const std::string& text :
@@ -110,7 +110,8 @@ TEST(MapRanks, for_few_ranks_all_nodes_are_tried) {
   }
 }
 
-TEST(MapRanks, for_few_ranks_maps_on_the_first_nodes_are_tried_if_the_machine_is_large_or_filled) {
+TEST(MapRanks,
+     only_the_first_nodes_are_tried_if_there_are_very_many_nodes_or_each_used_node_must_be_filled) {
   POISE_SKIP_IF_SLOW();
   Random random(1);
   const Workload few = random_ranks(3, random), many = random_ranks(10, random);
@@ -125,8 +126,9 @@ TEST(MapRanks, for_few_ranks_maps_on_the_first_nodes_are_tried_if_the_machine_is
 }
 
 TEST(MapRanks, for_nine_ranks_local_search_alone_nearly_always_finds_the_least_traffic) {
+  POISE_SKIP_IF_SLOW();
   const Machine machine = machine_from_text("torus:3x3 core:1");
-  constexpr std::uint64_t seeds = fewer_if_sanitized(10);
+  constexpr std::uint64_t seeds = 10;
   std::uint64_t optimal = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     Random random(seed);
@@ -170,8 +172,8 @@ TEST(MapRanks, the_map_never_causes_more_traffic_than_the_block_order_of_ranks) 
 
 TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_if_ranks_are_in_block_order) {
   POISE_SKIP_IF_SLOW();
-  // All pairs of ranks exchange many bytes, so a map with less traffic over long distances may send
-  // more bytes from one node.
+  // The traffic of a map is the sum of bytes times distance. All pairs of ranks exchange bytes, so
+  // the map with the least traffic may send more bytes from one node than block order does.
   int binding = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -305,7 +307,7 @@ TEST(MapRanks, maps_a_grid_of_ranks_onto_a_torus_of_nodes_as_well_as_a_map_made_
   workload.tasks.resize(1024);
   Placement by_hand(1024);
   const auto folded = [](PlaceId node) { return node < 4 ? node : 7 - node; };
-  // The layer of the torus that each quarter of the grid gets.
+  // Each quarter of the grid is mapped to one layer of the torus.
   constexpr PlaceId layer[2][2] = {{0, 1}, {3, 2}};
   for (TaskId x = 0; x < 32; ++x)
     for (TaskId y = 0; y < 32; ++y) {
@@ -407,7 +409,7 @@ TEST(RankSlots, include_all_slots_of_the_nodes_that_the_given_map_uses) {
 }
 
 TEST(RankSlots,
-     throw_if_ranks_have_0_cores_or_places_take_0_ranks_or_ranks_of_two_cores_share_places) {
+     throw_for_0_cores_per_rank_or_0_ranks_per_place_or_shared_places_with_2_cores_per_rank) {
   const Machine machine = machine_from_text("core:4");
   EXPECT_THROW(rank_slots(machine, 1, {.cores_per_rank = 0}), Error);
   EXPECT_THROW(rank_slots(machine, 1, {.ranks_per_place = 0}), Error);
@@ -459,8 +461,8 @@ TEST(TryAllMaps, tries_only_one_of_several_maps_that_differ_by_an_exchange_of_eq
   const RankDistances distances(machine, Distance::hops);
   const graphs::Graph graph = graphs::affinity_graph(workload, graphs::Affinity::bytes);
   const RankProblem problem{graph, machine, distances, slots};
-  // All maps are equivalent, so only one partial map is visited for each number of mapped ranks
-  // from 0 to 4.
+  // All maps are equivalent. So the search visits five partial maps: one in which no rank has a
+  // slot, one in which a single rank has a slot, and so on up to four ranks.
   std::vector<Slot> map = {3, 2, 1, 0};
   EXPECT_TRUE(try_all_maps(problem, 4, 6, map));
   EXPECT_FALSE(try_all_maps(problem, 4, 4, map));
@@ -680,6 +682,7 @@ TEST(TryAllMaps, visits_few_partial_maps_because_those_that_cannot_become_the_be
 }
 
 TEST(MapRanks, a_search_with_zero_effort_keeps_a_current_map_that_is_better_than_the_map_it_finds) {
+  POISE_SKIP_IF_SLOW();
   // On a single node, no bytes travel between nodes, so only the traffic decides.
   const Machine machine = machine_from_text("package:2 numa:2 core:6");
   int num_better = 0;

@@ -87,7 +87,7 @@ TEST(RankSections,
     }
 }
 
-TEST(RankSections, on_a_torus_or_mesh_neighbours_of_a_shuffled_grid_stay_close) {
+TEST(RankSections, neighbours_in_a_shuffled_grid_are_mapped_close_together_on_a_torus_or_mesh) {
   for (const auto& [text, most] : {std::pair{"mesh:8 core:1", 1.0},
                                    {"mesh:4x4 core:1", 1.142},
                                    {"torus:4x4 core:1", 1.063},
@@ -112,7 +112,8 @@ TEST(RankSections, on_a_torus_or_mesh_neighbours_of_a_shuffled_grid_stay_close) 
   }
 }
 
-TEST(RankSections, cutting_into_nodes_puts_each_clique_of_ranks_on_one_node_of_any_network) {
+TEST(RankSections,
+     the_function_cut_into_nodes_puts_each_clique_of_ranks_on_one_node_of_any_network) {
   for (const char* text : {"torus:2x3 core:4", "dragonfly:2x2 core:6", "mesh:5 core:3"})
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       SCOPED_TRACE(std::string(text) + " seed " + std::to_string(seed));

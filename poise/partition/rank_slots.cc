@@ -50,7 +50,7 @@ std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks, con
   if (slots.size() < ranks)
     fail(
         "{} ranks with {} core{} each do not fit on machine \"{}\": its {} places hold only {} "
-        "such ranks; use a larger machine or, for ranks with one core, allow more ranks per place "
+        "such ranks; use a larger machine. Ranks with one core can also share places "
         "(ranks_per_place in libpoise, --capacity in poise map)",
         ranks, shape.cores_per_rank, shape.cores_per_rank == 1 ? "" : "s", machine.name(),
         machine.num_places(), slots.size());

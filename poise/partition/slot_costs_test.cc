@@ -79,7 +79,7 @@ TEST(SlotCosts, the_costs_of_all_vertices_add_up_to_twice_the_sum_over_edges) {
   EXPECT_DOUBLE_EQ(twice, 2 * sum_of(graph, classes, slot_of));
 }
 
-TEST(SlotCosts, after_any_exchange_all_costs_equal_those_from_the_definition) {
+TEST(SlotCosts, after_any_exchange_the_updated_costs_equal_costs_computed_from_the_definition) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -79,8 +79,8 @@ class SwapSearch {
     }
   }
 
-  /// Makes passes over the vertices: each vertex takes the best slot near its partners and gives
-  /// its own in exchange. Ends at the latest after a pass in which no exchange lowers the cost.
+  /// Makes passes over the vertices. In a pass, each vertex exchanges its slot for the best slot
+  /// near its partners if that lowers the cost. Ends after a pass without an exchange, or earlier.
   void descend() {
     std::vector<std::uint8_t> is_due(graph_.num_vertices(), 1);
     scans_ = 0;

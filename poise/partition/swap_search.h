@@ -47,7 +47,8 @@ struct TrafficLimits {
 struct SwapEffort {
   double scans_per_edge = 32000;  // edges examined by the search, per edge of the graph
   double max_scans = 1.2e8;       // maximum number of edges examined: 1 to 2 s of time
-  /// With more edges than this, max_scans is reduced, because the caches then miss at each scan.
+  /// If a graph has more edges than this, the search examines fewer than max_scans edges, because
+  /// each of them then costs a cache miss.
   double large_edges = 10000;
   std::uint64_t seed = 0;
 };

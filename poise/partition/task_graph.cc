@@ -45,8 +45,8 @@ double edge_value(const Arc& arc, const UnitCosts& unit) {
 void check_size(const Arcs& arcs) {
   if (arcs.count() > kMaxEntries)
     fail(
-        "the messages connect {} pairs of tasks; partitioners accept at most {}; use a strategy "
-        "that does not partition, such as refine_comm",
+        "the messages connect {} pairs of tasks, but partitioners accept at most {} pairs; use a "
+        "strategy that does not partition, such as refine_comm",
         arcs.count() / 2, kMaxEntries / 2);
 }
 

@@ -164,8 +164,8 @@ class Descent {
     return 0;
   }
 
-  /// Exchanges v with that task at the place `wanted.part` for which the gain is largest. That
-  /// task is never a hub. Returns false if no exchange has a gain.
+  /// Exchanges v with a task at the place `wanted.part`: the task for which the gain is largest,
+  /// except hubs. Returns false if no exchange has a gain.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;
@@ -176,9 +176,9 @@ class Descent {
       if (!is_free(u) || graph_.degree(u) > max_degree_) continue;
       if (!has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
-      // The gain of each task is computed as if the other one stayed. So both gains assume that the
-      // two tasks come together, but after an exchange they are as far apart as before; `apart`
-      // corrects this.
+      // The gain of v is computed as if u stayed, and the gain of u as if v stayed. So both gains
+      // count the messages between v and u as saved. But after an exchange, v and u are as far
+      // apart as before, so the cost `apart` of these messages is subtracted.
       const double apart =
           affinity_between(v, u) * (distance(own, wanted.part) + distance(wanted.part, own));
       const double gain = wanted.gain + cost_at(wanted.part) - cost_at(own) - apart;

@@ -203,9 +203,10 @@ TEST(TrafficDescent, keeps_to_the_caps_and_more_than_halves_the_traffic_of_rando
 }
 
 TEST(TrafficDescent, exchanges_the_two_tasks_whose_exchange_lowers_the_traffic_most) {
-  // Both places are full, and all partners of task 0 are at place 1. Exchanging tasks 0 and 3 is
-  // best: at place 0, task 3 saves 15 messages between places and adds 5; task 2 would save only 4,
-  // and task 4 none. Exchanging tasks 0 and 5 would not help, because they would stay apart.
+  // Both places are full, so task 0 can join its partners at place 1 only in exchange for another
+  // task. Task 3 is the best one: its move to place 0 saves 15 - 5 = 10 messages between places. A
+  // move of task 2 would save only 4, and a move of task 4 none. Task 5 would not help, because it
+  // is a partner of task 0, and an exchange would leave these two tasks at different places.
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   workload.tasks.assign(8, {.load_s = 1});

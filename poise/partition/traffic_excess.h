@@ -15,7 +15,8 @@ namespace poise {
 /// By how much the bytes that stay inside each of two nodes increase if a vertex of the first node
 /// is exchanged with a vertex of the second.
 struct InsideChange {
-  double here = 0, there = 0;  // bytes, for the node of the first and of the second vertex
+  /// Bytes: `here` is for the node of the first vertex, `there` for the node of the second vertex.
+  double here = 0, there = 0;
 };
 
 /// The excess in bytes over TrafficLimits: of the traffic of each node, and of the traffic between

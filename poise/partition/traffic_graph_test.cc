@@ -46,7 +46,7 @@ TEST(TrafficGraph, edges_are_weighted_by_message_costs_scaled_to_a_sum_of_a_bill
   EXPECT_THAT(graph.weight, ElementsAre(0, 3, 1.5, 0));
 }
 
-TEST(TrafficGraph, every_edge_counts_at_least_1_and_all_vertices_weigh_1_if_no_task_has_load) {
+TEST(TrafficGraph, edges_weigh_at_least_1_and_if_no_task_has_load_all_vertices_weigh_1) {
   Example example;
   example.workload.messages[0].bytes = 1'000'000'000'000'000;
   for (Task& task : example.workload.tasks) task.load_s = 0;

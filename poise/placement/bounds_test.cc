@@ -129,11 +129,12 @@ TEST(Bounds,
   EXPECT_EQ(least.bytes, 29u);  // the bound is 30 bytes minus a margin for rounding
 }
 
-TEST(Bounds, only_one_task_must_move_if_its_load_is_what_its_place_has_beyond_the_given_makespan) {
+TEST(Bounds,
+     only_one_task_must_move_if_its_load_equals_the_excess_of_its_place_over_the_given_makespan) {
   const Machine machine = machine_from_text("core:2");
   Workload workload;
   workload.tasks = {{.load_s = 1, .bytes = 10}, {.load_s = 2, .bytes = 100}};
-  const double makespan_s = 1 / (1 + 1e-9);  // 1 s if multiplied by the margin for rounding
+  const double makespan_s = 1 / (1 + 1e-9);  // times the margin for rounding, this is 1 s
   const LeastMigrations least = least_migrations(machine, workload, Placement(2, 0), makespan_s);
   EXPECT_EQ(least.tasks, 1u);
   EXPECT_EQ(least.bytes, 60u);  // the task of 10 bytes, and half of the task of 100 bytes
@@ -244,7 +245,8 @@ TEST(Bounds, the_iteration_bound_on_one_place_is_the_makespan) {
   EXPECT_DOUBLE_EQ(iteration_bound_s(machine, workload, machine.costs(), Placement(2)), 3);
 }
 
-TEST(Bounds, least_migrations_are_the_fewest_tasks_and_bytes_that_can_remove_the_excess_load) {
+TEST(Bounds,
+     the_function_least_migrations_gives_the_fewest_tasks_and_bytes_that_remove_the_excess_load) {
   Random random(12);
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE(round);
@@ -295,7 +297,7 @@ TEST(Bounds, least_migrations_are_the_fewest_tasks_and_bytes_that_can_remove_the
   }
 }
 
-TEST(Bounds, if_subphases_overlap_or_have_speeds_there_are_only_bounds_on_the_makespan) {
+TEST(Bounds, only_the_makespan_is_bounded_if_subphases_overlap_or_have_speeds_of_their_own) {
   const Machine machine = machine_from_text("core:2 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 4}, {.load_s = 4}};

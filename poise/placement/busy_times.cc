@@ -27,7 +27,8 @@ struct Crossing {
   double slowest_s = 0;
   SpotId slowest = 0;   // ID of the slowest resource; 0 if the messages cross none
   double busier_s = 0;  // the largest busy time of the places at both ends
-  // Latency of a message. Not used inside a domain if the factors differ between its places.
+  // Latency of a message. Not used for messages inside a domain whose pairs of places have
+  // different latency factors: these get the latency of their pair of places.
   double latency_s = 0;
 };
 

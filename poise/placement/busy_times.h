@@ -59,7 +59,7 @@ class BusyTimes {
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
   /// The largest busy time of all places and shared resources. O(places + resources).
   double peak_s() const;
-  /// The larger of the busy time of the place and of X, the time for which it waits for messages.
+  /// The busy time of the place or, if longer, X: the time for which the place waits for messages.
   double pressure_s(PlaceId p) const {
     return exposed_s_.empty() ? busy_s_[p] : std::max(busy_s_[p], exposed_s_[p]);
   }
@@ -97,9 +97,9 @@ class BusyTimes {
   /// Returns the effect of exchanging the places of tasks t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// Call it directly after a trial: returns a lower bound on the iteration time after the tried
-  /// move or exchange. It is at least the largest of the times W + O of the places and T of the
-  /// resources that the trial affects (for W, O and T see the top of this class).
+  /// To be called directly after a trial: returns a lower bound on the iteration time after the
+  /// tried move or exchange. It is at least the largest of the times W + O of the places and T of
+  /// the resources that the trial affects (for W, O and T see the top of this class).
   double least_iteration_s() const;
   /// The places and shared resources whose busy time the last move changed or, after a trial, the
   /// tried move would change.
@@ -157,8 +157,8 @@ class BusyTimes {
   std::vector<double> weight_;     // for each spot its weight; empty for formula `nuco`
   std::vector<Change> changes_;    // per spot
   std::vector<SpotId> touched_;
-  // The move that was tried last; none after a trial of an exchange, after a move or after
-  // refresh().
+  // The move that try_move() tried last. Empty if an exchange was tried, a task was moved, or
+  // refresh() was called since then.
   std::optional<Migration> tried_;
   double rise_s_ = 0;  // increase of X of the task's new place, in the move tried or made last
   // For each arc of the task that moved last, the busy time of the slowest resource that its

@@ -196,7 +196,7 @@ TEST(BusyTimes, a_trial_of_a_move_or_swap_predicts_the_busy_times_of_shared_reso
 }
 
 TEST(BusyTimes,
-     after_a_trial_the_lower_bound_on_the_iteration_time_covers_all_that_the_move_affects) {
+     after_a_trial_the_iteration_bound_is_at_least_every_busy_time_that_the_move_affects) {
   for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical})
     for (const char* text : kPhysicalMachines) {
       SCOPED_TRACE(text);

@@ -72,7 +72,8 @@ class Filling {
   const Capacity& capacity_;
   std::vector<std::int64_t> free_, free_here_;
   std::int64_t most_ = 0;  // cores of the largest place
-  // Per place: most_ - free cores. So the least value is at the place with the most free cores.
+  // Per place: most_ minus the number of its free cores. So the place with the most free cores has
+  // the least value.
   LeastBusy used_;
 };
 
@@ -143,8 +144,8 @@ Placement largest_first(const Problem& problem) {
     const PlaceId p = filling.roomiest();
     if (!filling.has_room(t, p))
       fail(
-          "capacity: no place has room for task {} (cores needed: {}), although larger tasks were "
-          "placed first; the machine needs more places or cores",
+          "capacity: task {} needs {} cores, but no place has that many free cores; the machine "
+          "needs more places or cores",
           t, capacity.cores_of(t));
     filling.put(t, p);
     placement.move(t, p);

@@ -49,7 +49,7 @@ struct Drawn {
   Placement current;
 };
 
-/// Counts the cores that a placement uses at each place and domain.
+/// True if every place and every domain has enough cores for its tasks.
 bool is_within(const Problem& problem, const Placement& placement) {
   const Capacity& capacity = problem.workload.capacity;
   std::vector<std::uint32_t> at_place(problem.machine.num_places(), 0);
@@ -118,8 +118,8 @@ TEST(Capacity,
   workload.tasks.resize(4, {.load_s = 1});
   workload.capacity.per_place = 4;
   workload.capacity.cores = {3, 1, 2, 2};
-  // Task 2 takes 2 of the 4 cores of a place. In `wanted`, it fits neither beside task 0, which
-  // takes 3 cores, nor beside tasks 1 and 3, which take 1 and 2 cores.
+  // Each place has 4 cores. In `wanted`, task 0 takes 3 cores of place 0, and tasks 1 and 3 take 3
+  // cores of place 1. So no place has room for task 2, which takes 2 cores.
   const Placement wanted(std::vector<PlaceId>{0, 1, 0, 1});
   const Placement packed(std::vector<PlaceId>{0, 0, 1, 1}), crowded(4);
   EXPECT_EQ(within_capacity({machine, workload, packed, machine.costs()}, wanted), packed);

@@ -14,8 +14,8 @@ namespace poise {
 namespace {
 
 /// Number of steps of the bisection that finds the shortest time in which the places can do all
-/// work. At the start, the interval is as long as the longest task takes on the slowest place;
-/// after the last step, it is about 1/1000 of that.
+/// work. The first interval is as long as the longest task takes on the slowest place. Each step
+/// halves the interval, so the last interval is about 1/1000 of the first.
 constexpr int kHalvings = 10;
 
 /// Searches for the cuts between blocks of consecutive movable tasks. A cut is the index of the
@@ -35,8 +35,8 @@ class Cuts {
 
   /// Returns the first task of the block of each place.
   std::vector<std::size_t> best() const {
-    // All work fits if each place may exceed its fair share by the longest task: if a place then
-    // has no room for the next task, it already has at least its fair share.
+    // If each place may exceed its fair share by the longest task, all tasks find a place: a place
+    // has no room for the next task only if the place has at least its fair share already.
     double low_s = fair_s(), high_s = low_s + longest_s_ / least_speed();
     for (int i = 0; i < kHalvings; ++i) {
       const double middle_s = (low_s + high_s) / 2;

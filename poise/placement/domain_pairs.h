@@ -23,9 +23,9 @@ class DomainPairs {
   };
 
   DomainPairs() : DomainPairs(kEntries, kStride) {}
-  /// Makes a cache whose size depends on the number of domains: for at most 64 domains, no pair
-  /// replaces another one. Which pairs are replaced, and when, differs from the default cache, so
-  /// the results must not depend on the calls of forget().
+  /// Makes a cache whose size depends on the number of domains. With at most 64 domains, no pair
+  /// replaces another one. This cache and the default cache replace pairs at different times, so
+  /// the caller's results must not depend on when forget() is called, or for which pairs.
   explicit DomainPairs(std::size_t num_domains)
       : DomainPairs(std::min(std::bit_ceil(num_domains * num_domains), kMaxEntries),
                     num_domains * num_domains <= kMaxEntries ? num_domains : kStride) {}

@@ -45,8 +45,8 @@ TEST(FirstToFinish, chooses_one_of_the_four_fastest_among_a_hundred_idle_places)
   for (PlaceId p = 0; p < 100; ++p) parts.places[p].speed = 1 + p;
   const Machine machine(parts);
   const FirstToFinish idle(machine, std::vector<double>(100, 0));
-  // The search regards three or four places of similar speed as equally fast, so the place that it
-  // chooses is at most 4 % slower than the fastest.
+  // The search treats groups of three or four places of similar speed as equally fast. So it may
+  // choose a place that is slower than the fastest place, but by at most 4 %.
   EXPECT_GE(machine.speed_of(idle.with(1)), 97);
 }
 

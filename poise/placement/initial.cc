@@ -16,7 +16,7 @@ using Visit = std::function<void(TaskId, PlaceId)>;
 
 /// Place p, counted from 0, gets a number of tasks proportional to 2 (P - p) - 1, where P is the
 /// number of places. So the first q places together get the fraction q (2 P - q) / P^2 of all
-/// tasks, and the P places all of them.
+/// tasks. For q = P, this fraction is 1.
 void visit_uneven(TaskId num_tasks, std::uint32_t num_places, const Visit& visit) {
   const double places = num_places;
   const auto end_of = [&](PlaceId p) {

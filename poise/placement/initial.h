@@ -26,7 +26,8 @@ inline PlaceId blocked_place(TaskId task, TaskId num_tasks, std::uint32_t num_pl
   return std::uint64_t{task} * num_places / num_tasks;
 }
 
-/// Calls visit(task, place) for each task of an initial placement, in order, without storing it.
+/// Calls visit(task, place) for each task of an initial placement, in order, without storing the
+/// placement.
 void visit_initial_placement(std::string_view name, TaskId num_tasks, std::uint32_t num_places,
                              std::uint64_t seed, const std::function<void(TaskId, PlaceId)>& visit);
 

@@ -15,8 +15,9 @@ namespace poise {
 /// other costs of a message, so the latency of each pair of nodes is computed only once.
 class Latencies {
  public:
-  /// Keeps no table if it would have more than `entries` entries, where `entries` is the number of
-  /// tasks, places, and messages or arcs together. Keeps a reference to the machine.
+  /// Keeps a table only if it has at most `entries` entries. The caller passes the size of the
+  /// problem: the number of tasks plus that of places plus that of messages (or arcs). Keeps a
+  /// reference to the machine.
   Latencies(const Machine& machine, const CostModel& costs, std::size_t entries)
       : machine_(machine), costs_(costs), num_nodes_(machine.num_nodes()) {
     if (num_nodes_ * num_nodes_ <= entries) known_s_.assign(num_nodes_ * num_nodes_, kUnknown);

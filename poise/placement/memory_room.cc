@@ -138,8 +138,9 @@ bool MemoryRoom::has_room(TaskId t, PlaceId to) const {
   if (after > place_cap_) return false;
   const DomainId domain = machine_.domain_of(to);
   if (domain_cap_.empty()) return true;
-  // If t moves inside its domain, only its footprint is certain to become free at its old place:
-  // other tasks there may need the same shared block and as much working memory.
+  // If t moves inside its domain, its old place is certain to need less memory only by the
+  // footprint of t, because other tasks there may need the same shared block and as much working
+  // memory as t.
   const std::uint64_t freed =
       machine_.domain_of(from) == domain ? memory.footprint_bytes : std::uint64_t{0};
   return domain_bytes_[domain] - hold.bytes() + after - freed <= domain_cap_[domain];

@@ -30,10 +30,11 @@ class MemoryRoom {
   bool is_limited() const { return is_limited_; }
   std::uint64_t bytes_at(PlaceId p) const { return holds_[p].bytes(); }
   bool is_over(PlaceId p) const;
-  /// How many places, or how many domains, exceed their caps, and which one by the most bytes.
+  /// The places (or the domains) that exceed their caps: `count` is their number, `worst` is the
+  /// one that exceeds its cap most, and `bytes` says by how many bytes it does.
   struct Excess {
     std::uint32_t count = 0, worst = 0;
-    std::uint64_t bytes = 0;  // by which the worst one exceeds its cap
+    std::uint64_t bytes = 0;
   };
   Excess places_over() const;
   Excess domains_over() const;

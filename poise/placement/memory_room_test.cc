@@ -144,7 +144,8 @@ Machine with_memory(std::vector<std::uint64_t> memory_bytes) {
   return Machine(parts);
 }
 
-TEST(MemoryRoom, tells_how_many_places_and_domains_exceed_their_memory_and_which_one_by_the_most) {
+TEST(MemoryRoom,
+     counts_places_and_domains_with_too_little_memory_and_names_the_worst_place_and_domain) {
   Workload workload;
   workload.tasks.assign(6, {.load_s = 1});
   for (const std::uint64_t bytes : {10, 20, 30, 40, 50, 25})

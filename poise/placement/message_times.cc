@@ -12,7 +12,7 @@ namespace poise {
 
 namespace {
 
-/// True for 0 messages with 0 bytes, which no place sends or waits for.
+/// True if the entry stands for 0 messages with 0 bytes. It is ignored, because nothing is sent.
 bool is_empty(const Message& message) { return message.count == 0 && message.bytes == 0; }
 
 /// Adds up the times that messages or migrations take at places and on resources.

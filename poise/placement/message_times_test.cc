@@ -102,7 +102,7 @@ TEST(MessageTimes, sender_and_receiver_both_spend_cpu_time_on_messages_and_copie
   const Scene scene("numa:2 core:1 factors:3,1 bus:0 overhead:1e-3 copy:1e-6 latency:0",
                     {{0, 1, 2, 1000}});
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[0], 2e-3 + 1e-3);
-  // The receiver reads memory of another domain, so its time per message has the factor 3.
+  // The receiver reads memory of another domain, so its time per message is multiplied by 3.
   EXPECT_DOUBLE_EQ(scene.times().overhead_s[1], 3 * 2e-3 + 1e-3);
 }
 
@@ -355,8 +355,8 @@ TEST(MessageTimes,
     const TaskId tasks = 1 + static_cast<TaskId>(random.below(12));
     const Placement before = initial_placement("random", tasks, machine.num_places(), seed);
     const Placement after = initial_placement("random", tasks, machine.num_places(), seed + 99);
-    // In `moves`, task t is at the old place of the workload's task t, and task t + tasks at its
-    // new place. Moving that task costs as much as the messages from t to t + tasks.
+    // In the workload `moves`, each migration is a message. If task t of `workload` migrates, the
+    // message goes from task t of `moves`, at the old place, to task t + tasks, at the new place.
     Workload workload, moves;
     std::vector<PlaceId> ends(before.places().begin(), before.places().end());
     ends.insert(ends.end(), after.places().begin(), after.places().end());

@@ -60,15 +60,16 @@ double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, dou
   return bound_s;
 }
 
-/// Returns the time that the fraction `part` of its messages adds to the work of place p; see
-/// message_times.h. Latencies overlap, so a part of the messages takes the latency of all.
+/// Returns the time that the fraction `part` of the messages of place p adds to the work of p; see
+/// message_times.h. Latencies overlap, so even a part of the messages costs the whole latency.
 double added_s(const MessageTimes& times, PlaceId p, double work_s, double part, double overlap) {
   if (part <= 0) return 0;
   const double exposed_s = part * times.exposed_s[p] + (1 - part) * times.latency_s[p];
   return busy_s(work_s, part * times.overhead_s[p], exposed_s, overlap) - work_s;
 }
 
-/// Returns the seconds that messages add to `work_s`. Both have an entry per place and subphase.
+/// Returns for each place and subphase the seconds that messages add to its work. `work_s` is the
+/// work of each place and subphase, with the same indices as the result.
 std::vector<double> comm_s(const Machine& machine, const Workload& workload, const CostModel& costs,
                            const Placement& placement, const Subphases& subphases,
                            const std::vector<double>& work_s) {

@@ -40,7 +40,7 @@ struct Drawn {
   Placement after;
 };
 
-TEST(Metrics, work_is_the_load_of_the_tasks_divided_by_the_speed_plus_the_background_load) {
+TEST(Metrics, the_work_of_a_place_is_its_background_load_plus_the_ratio_of_task_load_to_speed) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     const Drawn drawn(seed);
@@ -137,7 +137,7 @@ TEST(Metrics, the_imbalance_is_1_if_there_is_no_work) {
 }
 
 TEST(MakespanBounds,
-     the_bounds_by_average_by_largest_task_and_by_pigeonholes_equal_their_definitions) {
+     average_bound_and_largest_task_bound_and_pigeonhole_bound_match_their_definitions) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const Drawn drawn(seed);
@@ -163,8 +163,8 @@ TEST(MakespanBounds,
   }
 }
 
-/// The shortest time in which the given tasks, each on a place of its own, can run beside fixed
-/// work.
+/// The shortest time in which places can do their fixed work and the given tasks, if each task has
+/// a place of its own.
 double apart_s(const std::vector<double>& tasks_s, const std::vector<double>& fixed_s) {
   std::vector<std::size_t> places(fixed_s.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -179,7 +179,7 @@ double apart_s(const std::vector<double>& tasks_s, const std::vector<double>& fi
 }
 
 TEST(MakespanBounds,
-     with_fixed_work_the_bound_holds_whether_the_largest_tasks_are_apart_or_two_share_a_place) {
+     the_bound_with_fixed_work_covers_both_shared_and_separate_places_of_the_largest_tasks) {
   Random random(8);
   for (int round = 0; round < 300; ++round) {
     SCOPED_TRACE(round);
@@ -236,7 +236,8 @@ Workload with_subphases(int round, Random& random) {
   return workload;
 }
 
-TEST(Metrics, a_phase_takes_the_sum_of_its_subphases_or_the_longest_of_them_if_they_overlap) {
+TEST(Metrics,
+     a_phase_takes_the_sum_of_its_subphase_times_or_if_subphases_overlap_the_longest_of_them) {
   Random random(9);
   const Machine machine = machine_from_text("core:3 speeds:1,0.5,2 message:0.125");
   for (int round = 0; round < 100; ++round) {

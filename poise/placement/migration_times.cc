@@ -99,9 +99,9 @@ bool MigrationTimes::fits(TaskId t, PlaceId to, double limit_s) {
 }
 
 bool MigrationTimes::fits_exchange(TaskId t, TaskId u, double limit_s) {
-  // For each task, the time of its present migration is subtracted immediately before the time of
-  // its migration after the exchange is added. If the two times are equal, nothing remains, not
-  // even a rounding error.
+  // For each task, the time of its present migration is subtracted, and then the time of its
+  // migration after the exchange is added. In this order, two equal times cancel exactly, without a
+  // rounding error.
   changes_.clear();
   change(t, places_[t], -1);
   change(t, places_[u], 1);

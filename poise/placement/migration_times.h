@@ -30,9 +30,9 @@ class MigrationTimes {
   /// of the migration, exact under the formula `nuco`. O(places + resources).
   double seconds() const { return busiest_place_s() + busiest_resource_s(); }
 
-  /// True if task t may move to place `to` within a time limit. Of the places and resources whose
-  /// migration time the move increases, the longest time of a place plus the longest time of a
-  /// resource must be at most limit_s. Always true if `to` is t's home.
+  /// True if task t may move to place `to` without exceeding limit_s. Only places and resources
+  /// whose migration time the move increases count: the longest time of such a place plus the
+  /// longest time of such a resource must be at most limit_s. Always true if `to` is t's home.
   bool fits(TaskId t, PlaceId to, double limit_s);
   /// Applies the test of fits() to an exchange of the places of tasks t and u. Unlike fits(), makes
   /// no exception for a task's home.

@@ -124,8 +124,9 @@ TEST(MigrationTimes, an_exchange_fits_if_the_time_after_moving_both_tasks_is_wit
       after.move(t, placement.of(u));
       after.move(u, placement.of(t));
       const bool is_within = after.seconds() <= limit_s;
-      // With the formula `physical`, seconds() may exceed the limit although the exchange fits: it
-      // may add the time of a place and of a resource that the exchange does not affect.
+      // With the formula `physical`, seconds() may exceed the limit although the exchange fits:
+      // seconds() may include the time of a place or of a resource that the exchange does not
+      // affect.
       if (!is_physical || is_within) {
         ASSERT_EQ(times.fits_exchange(t, u, limit_s), is_within);
         ++(is_within ? num_fitting : num_exceeding);

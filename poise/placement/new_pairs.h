@@ -20,7 +20,8 @@ class NewPairs {
     if (num_places_ * num_places_ <= entries) is_known_.assign(num_places_ * num_places_, 0);
   }
 
-  /// False only if insert() was called before with this pair. Without a table, always true.
+  /// Records the pair. Returns false if the pair was recorded before, otherwise true. Without a
+  /// table, always returns true.
   bool insert(PlaceId from, PlaceId to) {
     if (is_known_.empty()) return true;
     std::uint8_t& is_known = is_known_[from * num_places_ + to];

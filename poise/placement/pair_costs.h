@@ -48,9 +48,9 @@ class PairCosts {
   /// The rates of messages between place `own` and place `other`. The functions take an Arc of a
   /// task at `own`, or sums of arcs with the same members.
   struct BothWays {
-    Rates receive;         // at `own`, for messages from `other`
-    Rates others_receive;  // at `other`, for messages from `own`
-    Rates send;            // at the sender, in both directions
+    Rates receive;         // cost at `own` of receiving messages from `other`
+    Rates others_receive;  // cost at `other` of receiving messages from `own`
+    Rates send;            // cost at the sender, the same for both directions
 
     /// Seconds that the messages cost place `own`.
     template <typename Sums>
@@ -101,7 +101,7 @@ class PairCosts {
   FactorTable factors_;
   bool senders_pay_ = false, is_same_everywhere_ = true;
   Receiving receive_inside_, receive_network_;
-  Rates send_inside_, send_network_;  // 0 unless senders pay
+  Rates send_inside_, send_network_;  // 0 if senders_pay_ is false
   std::vector<NodeId> node_of_;       // per place
 };
 

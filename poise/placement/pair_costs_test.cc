@@ -68,7 +68,8 @@ TEST(PairCosts, with_the_formula_physical_both_ends_bear_the_costs_that_loads_do
     }
 }
 
-TEST(PairCosts, both_ways_gives_the_same_numbers_as_one_call_per_end_and_direction) {
+TEST(PairCosts,
+     the_function_both_ways_gives_the_sums_of_send_and_receive_costs_of_both_directions) {
   for (std::uint64_t seed = 0; seed < 30; ++seed)
     for (const CostFormula formula : {CostFormula::nuco, CostFormula::physical}) {
       SCOPED_TRACE(seed);

@@ -9,7 +9,8 @@ namespace poise {
 /// The data that a runtime has without gathering anything from all ranks: seconds of work since the
 /// last decision, and the cost and the result of earlier decisions.
 struct PayoffQuestion {
-  /// Seconds of work in the last `steps` steps: of the busiest place, and the mean over all places.
+  /// Seconds of work in the last `steps` steps. `busiest_s` is the work of the busiest place, and
+  /// `average_s` is the average over all places.
   double busiest_s = 0, average_s = 0;
   std::uint64_t steps = 0;
   std::uint64_t steps_to_come = 0;

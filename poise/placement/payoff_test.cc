@@ -8,8 +8,8 @@ namespace poise {
 namespace {
 
 TEST(Payoff, is_the_time_saved_in_the_remaining_steps_minus_the_cost_of_balancing) {
-  // In ten steps the busiest place worked for 3 s, the average place for 2 s. So balancing saves
-  // 0.1 s in each of the 50 steps that remain.
+  // In ten steps the busiest place worked for 3 s, but the average place only for 2 s. So balancing
+  // saves 1 s in ten steps, which is 5 s in the 50 steps that remain. It costs 4 s.
   const PayoffQuestion question{
       .busiest_s = 3, .average_s = 2, .steps = 10, .steps_to_come = 50, .cost_s = 4};
   EXPECT_DOUBLE_EQ(payoff_s(question), 1);

@@ -66,8 +66,8 @@ class Matching {
   }
 
   /// Assigns the remaining parts to the remaining units (such as nodes). First, each part gets the
-  /// unit with the part's number, if that unit is free. Then the other parts get the other units in
-  /// turn, both sorted by kind and share.
+  /// unit with the part's number, if that unit is free. Then the parts without a unit and the free
+  /// units are sorted by kind and share, and the i-th part gets the i-th unit.
   std::vector<std::uint32_t> completed() && {
     for (std::uint32_t u = 0; u < units_.size(); ++u) join(u, u);
     std::vector<std::uint32_t> parts, free;

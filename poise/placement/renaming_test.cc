@@ -34,9 +34,9 @@ TEST(Renaming, numbers_the_parts_of_a_partition_so_that_most_load_stays_on_its_p
 }
 
 TEST(Renaming, tasks_that_share_a_node_still_share_a_node_after_places_are_renamed) {
-  // Part p holds the tasks that the new partition gives to place p; parts 0 and 1 share node 0. The
-  // 4 s of load that are now on place 0 belong to part 1. But of the load of parts 0 and 1
-  // together, 6 s are now on node 1 and only 4 s on node 0, so both parts go to node 1.
+  // Part p holds the tasks that the new partition gives to place p. Parts 0 and 1 are on node 0 of
+  // the new partition, so they must stay on one node. Now 6 s of their load are on node 1 and only
+  // 4 s on node 0. So both parts go to node 1, although part 1 alone would stay on node 0.
   const std::vector<double> shares(4, 0.25);
   const Placement renamed =
       renamed_to_stay(machine_from_text("node:2 core:2"), with_loads({5, 1, 4, 4}),
@@ -81,7 +81,7 @@ std::vector<std::size_t> naive_renaming(const std::vector<std::size_t>& kinds,
     load_s = std::max(load_s, 0.0) + workload.tasks[t].load_s;
   }
   std::vector<std::size_t> unit_of(count, none), part_of(count, none);
-  for (;;) {  // assigns a unit to a part: the pair with the most load in common
+  for (;;) {  // takes the part and the unit with the most load in common, and pairs them
     std::size_t best_part = none, best_unit = none;
     double most_s = -0.5;
     for (std::size_t part = 0; part < count; ++part)

@@ -91,7 +91,7 @@ Machine two_nodes() {
       CostFormula::physical);
 }
 
-TEST(Subphases, work_of_another_kind_does_not_hide_the_messages_of_the_cores) {
+TEST(Subphases, gpu_work_does_not_hide_the_messages_of_the_cores) {
   // A message occupies the cards for 10 s and has a latency of 0.25 s.
   const Machine machine = two_nodes();
   const Placement apart(std::vector<PlaceId>{0, 1});
@@ -175,8 +175,9 @@ TEST(Subphases, a_workload_may_have_up_to_64_subphases_and_needs_a_row_for_each_
 }
 
 TEST(Subphases,
-     loads_without_a_row_are_divided_among_subphases_in_proportion_to_the_sums_of_all_rows) {
-  // In the first subphase the rows have 1 + 4 s, in the second 2 s, in the third 3 s.
+     a_task_without_a_row_divides_its_load_among_subphases_in_proportion_to_the_sum_of_all_rows) {
+  // The tasks with rows have loads of 5 s (1 s + 4 s) in the first subphase, 2 s in the second and
+  // 3 s in the third.
   const Workload workload = divided({{}, {2, 4, 6}, {3}, {0, 0, 0}}, {20, 6, 4, 5});
   const Subphases subphases(workload);
   ASSERT_EQ(subphases.count(), 3u);
@@ -192,7 +193,7 @@ TEST(Subphases,
 }
 
 TEST(Subphases,
-     if_subphases_overlap_the_longest_counts_and_the_first_has_all_messages_and_background_load) {
+     if_subphases_overlap_the_longest_counts_and_messages_and_background_load_belong_to_the_first) {
   Workload workload = divided({{1, 3}, {2, 2}}, {4, 4});
   const std::vector<double> seconds{2, 5, 3};
   EXPECT_EQ(Subphases(workload).time_of_all_s(seconds), 10);

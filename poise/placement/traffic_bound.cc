@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// So that no task has weight 0, the tasks together get this fraction of their total load in
-/// addition.
+/// The weights of all tasks add up to their total load plus this fraction of it, so that no task
+/// has weight 0.
 constexpr double kAdded = 1e-6;
 /// Sums whose relative difference is below this value differ only by rounding.
 constexpr double kRounding = 1e-9;

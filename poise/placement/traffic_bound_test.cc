@@ -41,7 +41,7 @@ Workload small_workload(int problem, Random& random) {
   return workload;
 }
 
-/// All placements of six tasks on four places.
+/// The metrics of all placements of six tasks on four places.
 std::vector<Metrics> metrics_of_all(const Machine& machine, const Workload& workload) {
   std::vector<Metrics> all;
   for (std::uint32_t code = 0; code < 1u << 12; ++code) {
@@ -80,7 +80,7 @@ TEST(TrafficBound,
       tight += least_nuco_messages(machine, workload, best_s) > 0.6 * least;
     }
   }
-  EXPECT_GE(tight, 3 * problems);  // of 6 * problems
+  EXPECT_GE(tight, 3 * problems);  // at least half of all 6 * problems bounds are tight
 }
 
 TEST(TrafficBound, is_exact_for_a_complete_graph) {
@@ -92,8 +92,8 @@ TEST(TrafficBound, is_exact_for_a_complete_graph) {
   const Machine machine = machine_from_text("node:2 core:2 factors:10,1");
   Placement placement(8);
   for (TaskId t = 0; t < 8; ++t) placement.move(t, t / 2);
-  // 2 * 16 messages go between nodes, where the NUCO factor is 10. 2 * 8 messages go between places
-  // of the same node, where it is 1.
+  // 32 messages between nodes have the NUCO factor 10. 16 messages between places of the same node
+  // have the NUCO factor 1.
   EXPECT_EQ(metrics_of(machine, workload, placement).nuco_messages, 336);
   EXPECT_NEAR(least_nuco_messages(machine, workload, 2), 336, 0.01);
   EXPECT_NEAR(least_nuco_messages(machine, workload, 8), 0, 0.01);
@@ -219,7 +219,8 @@ double naive_bound(const Machine& machine, const Workload& workload, const Spect
   return bound;
 }
 
-TEST(TrafficBound, each_level_adds_its_cut_times_the_increase_of_the_factor_over_the_finer_level) {
+TEST(TrafficBound,
+     each_level_adds_its_cut_times_the_difference_of_its_factor_and_that_of_the_next_finer_level) {
   Random random(6);
   for (const char* text :
        {"numa:2 core:2 factors:3,1", "node:2 core:2 factors:7,1", "torus:4 core:1", "core:4",
@@ -250,7 +251,8 @@ TEST(TrafficBound, each_level_adds_its_cut_times_the_increase_of_the_factor_over
   }
 }
 
-TEST(TrafficBound, there_are_no_clusters_if_neither_32_tasks_nor_all_tasks_may_be_in_one_cluster) {
+TEST(TrafficBound,
+     there_are_no_clusters_if_the_size_limit_allows_neither_32_tasks_nor_all_tasks_per_cluster) {
   const auto sizes = [](TaskId num_tasks, double max_tasks) {
     Workload workload;
     workload.tasks.assign(num_tasks, {.load_s = 1});

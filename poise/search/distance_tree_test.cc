@@ -73,7 +73,8 @@ TEST(DistanceTree, omits_machine_levels_that_do_not_affect_message_costs) {
   EXPECT_FALSE(tree.level(0)[0].is_uniform);
 }
 
-TEST(DistanceTree, a_group_knows_the_least_message_weight_inside_it_and_between_its_children) {
+TEST(DistanceTree,
+     a_group_stores_the_least_message_weight_inside_the_group_and_between_its_children) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);

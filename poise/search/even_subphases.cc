@@ -127,9 +127,10 @@ class EvenSubphases {
   }
 
   /// Remembers the move or exchange `step` if its gain is the largest so far and the iteration does
-  /// not become longer. The gain is the decrease of pair_s_ over all subphases (their sum, or the
-  /// longest if they overlap), minus the additional time of messages. The time of the busiest of
-  /// all places (all_s_) would often not show progress, because a third place may be just as busy.
+  /// not become longer. The gain is the decrease of the time of the two places (pair_s_, added up
+  /// over the subphases, or the longest if they overlap), minus the additional time of messages.
+  /// The time of the busiest of all places (all_s_) is not used for the gain: it often stays the
+  /// same, because a third place is just as busy.
   void consider(const Step& step) {
     ++scans_;
     const auto& [task, from, to, partner] = step;

@@ -227,8 +227,8 @@ class NaiveEvening {
   std::vector<double> work_s(const Placement& placement) const {
     return subphase_work_s(problem_.machine, problem_.workload, subphases_, placement);
   }
-  /// Per subphase: the longest time of all places (busiest_s) or of the places p and q, but at
-  /// least the average (busier_s).
+  /// busiest_s() returns for each subphase the longest time of all places. busier_s() returns for
+  /// each subphase the longer time of places p and q, but at least the average of all places.
   std::vector<double> busiest_s(const std::vector<double>& work_s) const {
     std::vector<double> most_s(count(), 0);
     for (std::size_t i = 0; i < work_s.size(); ++i)

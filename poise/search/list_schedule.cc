@@ -22,8 +22,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Of candidates with equal cost, the less busy one wins. For the task's current place, this number
-/// is used instead of the busy time. It is below any busy time, so the current place wins.
+/// If several candidate places have the same cost, the least busy one wins. For the task's current
+/// place, this number replaces the busy time. The number is below any busy time, so the current
+/// place wins all ties.
 constexpr double kWinsTies = -1;
 
 /// Maximum relative difference between two sums of the same terms added up in different
@@ -359,8 +360,8 @@ void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child
   }
 }
 
-/// Tries the places of a child group in which the task has no partner. Skips the other child
-/// groups, because visit_branches() has visited them.
+/// Tries the places of a child group in which the task has no partner. Does nothing if the task has
+/// a partner in the group, because visit_branches() has visited such groups.
 void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;

@@ -40,9 +40,8 @@ TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_number_
     const double large =
         queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "random", weights);
     EXPECT_LE(large, 1.1 * small) << "for 8 times as many domains";
-    // On each of the four levels, each of the task's six partners is in a group whose other places
-    // form at most two ranges: one before the partner and one after it. One query covers a whole
-    // range.
+    // At most two queries for each of the task's six partners on each of the four levels: one for
+    // the places before the partner in its group, and one for the places after it.
     EXPECT_LE(large, 6 * 4 * 2);
     EXPECT_LE(queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "blocked", weights),
               large);
@@ -50,6 +49,7 @@ TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_number_
 }
 
 TEST(ListSchedule, on_a_torus_at_most_a_tenth_of_the_nodes_are_examined_per_task) {
+  POISE_SKIP_IF_SLOW();
   const char* machine = "torus:8x8x16 core:2 factors:10,1";
   EXPECT_LE(queries_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
   EXPECT_LE(queries_per_task(machine, "random", {-1, -1}), 0.1 * 1024);

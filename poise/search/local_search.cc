@@ -118,8 +118,8 @@ void LocalSearch::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
-  // If places have cores for only few tasks, the least busy places may have no free core. Therefore
-  // near_ then gets all places, unless the machine is too large for that.
+  // If places have cores for only a few tasks, the least busy places may have no free core. In that
+  // case near_ gets all places, unless the machine has too many of them.
   if (room_.has_few_cores() && machine_.num_places() <= tuning_.few_places)
     for (PlaceId q = 0; q < machine_.num_places(); ++q) near_.push_back(q);
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
@@ -170,8 +170,8 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (around_.least_worth(worth) >= limit) return;
   Step best{limit, kNobody, kNobody, 0};
   const auto try_move = [&](PlaceId to) {
-    // If t moves to a place that receives its messages, this place saves the time of the messages.
-    // The saving counts only if the place has pinned tasks, because only these cannot move to the
+    // If t moves to a place that receives messages from t, this place no longer spends time on
+    // them. The saving counts only if the place has pinned tasks: movable tasks could move to the
     // place of t instead.
     const double saved_s = pinned_at_[to].empty() ? 0 : around_.messages_s(to);
     if (around_.least_busy_s(to) - saved_s >= scale_s_ || !can_move(t, to)) return;
@@ -193,8 +193,8 @@ void LocalSearch::try_moves(TaskId t, double limit) {
 /// tasks, and stops after the first portion in which some task can move. If no task at p can move,
 /// also examines pulls: moves of tasks at other places that send messages to p. Pulls come last
 /// because they take several times longer to examine: p often has few tasks, but these have many
-/// partners. If the migration time is limited, only few tasks can move. Therefore pulls are then
-/// also examined whenever the last task at p has been examined.
+/// partners. If the migration time is limited, only a few tasks can move, so pulls are also
+/// examined whenever the last task at p has been examined.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   const std::vector<TaskId>& tasks = tasks_at_[p];
@@ -277,7 +277,8 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
   return tasks;
 }
 
-/// Moves task t in tasks_at_, and in those lists of by_load_ that exist.
+/// Moves task t from the lists of place `from` to those of place `to`: in tasks_at_, and in
+/// by_load_ if it has lists for these places.
 void LocalSearch::relist(TaskId t, PlaceId from, PlaceId to) {
   const std::pair entry(workload_.tasks[t].load_s, t);
   if (auto& tasks = by_load_[from]; !tasks.empty())
@@ -294,8 +295,8 @@ void LocalSearch::relist(TaskId t, PlaceId from, PlaceId to) {
 /// is lighter than t by half the difference of the two places' busy times, which the exchange then
 /// makes equal. If the number of cores is not limited, returns only the task nearest to that load,
 /// or none if the exchange would not make the busy times more equal. If the number is limited,
-/// tasks may be able to move only by exchanges, also to lower traffic. So several tasks near that
-/// load are returned.
+/// exchanges may be the only way to move tasks, even if the aim is to reduce traffic. So returns
+/// several tasks near that load.
 std::span<const std::pair<double, TaskId>> LocalSearch::partners_at(PlaceId to, TaskId t) {
   const auto& partners = tasks_by_load(to);
   const double half_s = (times_.busy_s(times_.place_of(t)) - times_.busy_s(to)) / 2;
@@ -486,8 +487,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       peak_s = this->peak_s();
       if (busy_s < floor * peak_s) {
         if (!has_moved || !times_.resources()) break;
-        // The known busy time of a resource may be outdated: since the last refresh(), the places
-        // that use it have become less busy.
+        // The busy times of resources date from the last refresh(). Since then, places that use a
+        // resource have become less busy, so the resource may be less busy, too.
         peak_s = begin();
         scans_of_swaps_ += entries;
         next_refresh = scans() + entries;

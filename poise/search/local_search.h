@@ -38,9 +38,9 @@ class LocalSearch {
 
   struct Stage {
     /// Exponent of busy times in the sum that local search lowers (the potential). A place gives
-    /// tasks away only if its busy time exceeds the fraction 1 - 1 / exponent of the longest one.
+    /// tasks away only if its busy time exceeds (1 - 1 / exponent) * the longest busy time.
     int exponent;
-    bool swaps;  // try exchanges if no move gains
+    bool swaps;  // try exchanges if no move has a gain
   };
 
   /// After this call, moves are rejected if the migration from the home places would take longer
@@ -56,8 +56,9 @@ class LocalSearch {
   /// max_scans). Returns the number of scans.
   double run(const Stage& stage, double max_scans);
 
-  /// Moves a few tasks away from one of the busiest places, and then tasks from the places that
-  /// received them. Destinations are the places of communication partners or random places.
+  /// Moves a few tasks away from one of the busiest places. Then moves other tasks away from the
+  /// places that have received these few tasks. Destinations are the places of communication
+  /// partners or random places.
   void perturb(Random& random);
 
   /// Prepares try_perturbation(). limit_migration() must be called before. `steps`: see
@@ -82,8 +83,8 @@ class LocalSearch {
     double change;
     TaskId task, partner;
     PlaceId to;
-    /// `change` divided by the visited place's potential; both are from the last evaluation of the
-    /// step.
+    /// The change of the potential divided by the potential of the visited place, as of the last
+    /// evaluation of this step.
     double worth = 0;
     std::uint64_t num_before = 0;  // number of steps carried out before this one was evaluated
   };

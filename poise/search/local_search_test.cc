@@ -200,7 +200,7 @@ TEST(LocalSearch, finds_nearly_optimal_placements_of_small_problems_with_and_wit
   }
 }
 
-TEST(LocalSearch, a_limited_migration_takes_no_longer_than_the_limit) {
+TEST(LocalSearch, if_the_migration_time_is_limited_migrations_take_no_longer_than_the_limit) {
   int num_moved = 0;
   for (const char* text : {"core:4 message:0.02 migrated_byte:1e-9",
                            "node:2 core:3 factors:10,1 message:0.01 migrated_byte:2e-9"})
@@ -223,7 +223,8 @@ TEST(LocalSearch, a_limited_migration_takes_no_longer_than_the_limit) {
   EXPECT_GE(num_moved, 239);
 }
 
-TEST(LocalSearch, the_remembered_placement_is_often_better_than_those_at_the_start_and_the_end) {
+TEST(LocalSearch,
+     the_best_placement_seen_is_remembered_and_often_better_than_the_first_and_the_last) {
   int num_shorter = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed)
     for (const double steps : {0.25, 1.0, 4.0}) {
@@ -353,7 +354,8 @@ TEST(LocalSearch, exchanges_two_tasks_if_no_single_move_makes_the_busiest_place_
   }
 }
 
-TEST(LocalSearch, a_stage_ends_soon_after_the_limit_on_scans_of_the_caller_or_of_the_tuning) {
+TEST(LocalSearch,
+     a_stage_ends_soon_after_it_reaches_the_scan_limit_of_the_caller_or_of_the_tuning) {
   // A visit to a place scans at most this many tasks and messages.
   constexpr double kVisit = 4000;
   const Drawn drawn("node:2 numa:2 core:2 factors:10,2,1 message:0.01 byte:1e-4", 2000, 1);
@@ -374,7 +376,8 @@ TEST(LocalSearch, a_stage_ends_soon_after_the_limit_on_scans_of_the_caller_or_of
     const double scans =
         drawn.search(drawn.start, tuning).run({.exponent = 8, .swaps = false}, 1e9);
     EXPECT_GE(scans, per_entry * entries);
-    // The limit does not count the scans for moves, but these are fewer than the other scans.
+    // The limit does not apply to the scans that moves need. There are fewer of them than of other
+    // scans, so all scans together are at most twice the limit.
     EXPECT_LE(scans, 2 * per_entry * entries + kVisit) << per_entry;
     tuning.max_scans = 2000;
     EXPECT_LE(drawn.search(drawn.start, tuning).run({.exponent = 8, .swaps = false}, 1e9),
@@ -395,7 +398,8 @@ TEST(LocalSearch, makes_no_scan_if_no_place_is_busy) {
 }
 
 TEST(LocalSearch, counts_the_tasks_and_partners_that_it_examines) {
-  // Both tasks of place 0 are tried on place 1, and one of them moves there; then no move gains.
+  // Both tasks of place 0 are tried on place 1, and one of them moves there. After that, no move
+  // has a gain.
   const Machine machine = machine_from_text("core:2 message:0");
   Workload workload;
   workload.tasks.assign(2, {.load_s = 1});
@@ -407,9 +411,9 @@ TEST(LocalSearch, counts_the_tasks_and_partners_that_it_examines) {
     return LocalSearch(problem, current, shared, 0).run({.exponent = 8, .swaps = false}, 1e9);
   };
   EXPECT_EQ(scans(), 2 + 2) << "the places, and each task on the other place";
-  // With messages, each task has one partner, at one place of one domain. Selecting a task takes
-  // two scans, bounding its gain takes one, and trying its move takes three. After the move, three
-  // tasks are examined again.
+  // With messages, each task has one partner. To select a task takes two scans, to bound its gain
+  // takes one scan, and to try its move takes three scans. After the move, three tasks are selected
+  // and bounded again.
   workload.messages = {{0, 1, 1, 0}, {1, 0, 1, 0}};
   EXPECT_EQ(scans(), 2 + 2 * (2 + 1 + 3) + 2 + 3 * (2 + 1));
 }

@@ -25,7 +25,8 @@ TEST(LowestThreshold, bisects_until_the_threshold_is_known_to_within_the_precisi
         Case{4, 12, 0.5, 11.5, {4, 8, 10, 11, 11.5}, 11.5}, Case{4, 12, 8, 5, {4}, 0},
         Case{12, 12, 1, 5, {}, 0}, Case{13, 12, 1, 5, {}, 0}}) {
     SCOPED_TRACE(testing::Message() << hoped_s << " " << precision_s << " " << reachable_s);
-    // The place of the only task is the number of the attempt, counted from 1.
+    // A successful attempt puts the only task on the place whose number is that of the attempt,
+    // counted from 1.
     std::vector<double> thresholds_s;
     const double limit_s = reachable_s;
     const Placement found =

@@ -70,7 +70,7 @@ TEST(Relief, moves_fewer_tasks_if_migrations_are_more_expensive) {
   };
   EXPECT_EQ(num_moved(1), 5u);
   EXPECT_EQ(num_moved(1'000'000'000), 1u);   // one migration takes 1 s
-  EXPECT_EQ(num_moved(10'000'000'000), 0u);  // 10 s
+  EXPECT_EQ(num_moved(10'000'000'000), 0u);  // one migration takes 10 s
 }
 
 TEST(Relief, finds_a_threshold_nearly_as_good_as_the_best_of_a_dense_grid_of_thresholds) {
@@ -163,16 +163,16 @@ TEST(Relief, gives_the_same_placement_as_a_reference_implementation_on_random_pr
 }
 
 TEST(Relief, takes_the_messages_and_speeds_of_places_into_account_when_it_moves_few_tasks) {
-  // Without migration costs, the lowest threshold is the best: the average busy time, which counts
-  // messages, or the bound on the makespan if that is larger.
+  // Migrations cost nothing, so the lowest threshold is the best. It is the larger of two numbers:
+  // the average busy time (with messages) and the bound on the makespan.
   const Machine machine = machine_from_text("core:2 message:1 speeds:1,0.5");
   Workload workload;
   workload.tasks.assign(12, {.load_s = 1});
   workload.messages = {{.from = 11, .to = 0, .count = 6}};
   Placement current(12, 0);
   current.move(11, 1);
-  // Place 0 is busy for 11 s with work and for 6 s with messages. Place 1, which has speed 0.5, has
-  // 1 s of work. At the speed 1.5 of both places together, these 18 s take 12 s.
+  // Place 0 has 11 s of work and 6 s of messages, and place 1 has 1 s of work: 18 s in all. The
+  // speeds of the places, 1 and 0.5, add up to 1.5. So the average busy time is 18 s / 1.5 = 12 s.
   const auto few = with_few_moves({machine, workload, current, machine.costs()}, 1000);
   ASSERT_TRUE(few);
   EXPECT_EQ(migrations(current, *few).size(), 5u);

@@ -140,9 +140,9 @@ class SingleReturns {
 
   /// Returns an upper bound on the seconds by which the migration becomes shorter if t returns. The
   /// migration ends when its slowest place is done. After the return, the two places between which
-  /// t migrates may have nothing left to migrate. Any other place becomes faster by at most the
+  /// t migrates may have nothing left to migrate. Any other place becomes faster by at most d, the
   /// time that t's migration takes on the resource for which this place waits. So the migration
-  /// still takes at least the time of the slowest other place minus that time.
+  /// still takes at least the time of the slowest other place minus d.
   double most_saved_s(TaskId t) const {
     const PlaceId home = problem_.current.of(t), at = outcome_.placement.of(t);
     const auto other = std::ranges::find_if(
@@ -153,9 +153,9 @@ class SingleReturns {
   }
 
   /// Returns false if moving t back to its place in the current placement cannot shorten the total
-  /// time. This is so if the move back adds more time to the iterations than it takes off the
-  /// migration, or if it shortens neither the migration nor the time of the busiest place nor that
-  /// of the resource for which the busiest place waits.
+  /// time. There are two such cases. First, the move back adds more time to the iterations than it
+  /// saves in the migration. Second, the move back shortens none of these times: the time of the
+  /// migration, of the busiest place, and of the resource for which the busiest place waits.
   bool may_shorten(TaskId t) {
     if (problem_.workload.subphase_rule != SubphaseRule::no_wait) return true;
     times_.try_move(t, problem_.current.of(t));
@@ -251,7 +251,7 @@ std::vector<Outcome> curve_to_current(const Way& way, const Placement& far) {
 }
 
 Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance) {
-  std::vector<Outcome> points{far};  // `far` itself may be best: returns may lengthen iterations
+  std::vector<Outcome> points{far};  // returns may lengthen iterations, so `far` may be best
   const auto total_s = [&](const Outcome& outcome) { return outcome.total_s(way.steps); };
   int rises = 0;
   const bool is_cheap = far.migration_s <= tolerance * total_s(far);

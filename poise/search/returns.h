@@ -44,9 +44,9 @@ struct Way {
 ///
 /// Tasks that return may make places wait longer for messages, and these waiting times are computed
 /// only after all tasks of a point have returned. So an iteration may exceed the limit of its
-/// point. Therefore the curve begins with `far` if the first point's iteration is longer, and lacks
-/// each point whose iteration is no shorter than that of a later point, for which fewer tasks move.
-/// O(points * (messages of moved tasks + tasks)).
+/// point. Therefore the curve begins with `far` if the first point's iteration is longer than that
+/// of `far`. A point is left out if its iteration is no shorter than that of a later point, because
+/// fewer tasks move for the later point. O(points * (messages of moved tasks + tasks)).
 std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
 /// Compares the total time, steps * iteration + migration, of `far` and of some points on the way

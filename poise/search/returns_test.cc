@@ -50,8 +50,8 @@ TEST(Returns, undoes_all_moves_if_migrations_cost_more_than_they_save) {
 }
 
 TEST(Returns, undoes_single_moves_that_cost_more_than_they_save) {
-  // All tasks have equally many bytes. Moving the task with the large load brings nearly all of the
-  // gain; moving a task with a small load gains less than its migration costs.
+  // All tasks have the same number of bytes, so each migration costs the same. A move of the task
+  // with a large load gains much more than this. A move of a task with a small load gains less.
   Workload workload;
   workload.tasks.assign(21, {.load_s = 0.1, .bytes = 1000000000});
   workload.tasks[0].load_s = 10;
@@ -193,8 +193,9 @@ struct Whole {
   }
 };
 
-/// A reference implementation of curve_to_current(): for each fraction, returns every task to its
-/// current place if that keeps the iteration within the limit.
+/// A reference implementation of curve_to_current(). For each fraction, one task after another
+/// moves back to its current place if the iteration time then stays within the limit for that
+/// fraction.
 std::vector<Outcome> naive_curve(const Whole& whole, std::span<const double> parts) {
   const Problem& problem = whole.problem;
   const double far_s = outcome_of(problem, whole.far).iteration_s;
@@ -242,7 +243,8 @@ TEST(Returns, the_curve_back_to_the_current_placement_is_that_of_a_reference_imp
   }
 }
 
-TEST(Returns, the_curve_begins_with_the_new_placement_if_returns_lengthen_the_iteration) {
+TEST(Returns,
+     the_curve_begins_with_the_new_placement_if_moving_tasks_back_lengthens_the_iteration) {
   // Two tasks exchange messages with a latency that is longer than the work of both.
   const Machine machine =
       with_formula(machine_from_text("node:4 core:1 latency:1e-3"), CostFormula::physical);
@@ -311,7 +313,8 @@ TEST(Returns, the_best_placement_on_the_way_back_is_that_of_a_reference_implemen
       }
 }
 
-TEST(Returns, single_tasks_return_as_in_a_reference_that_tries_every_task_again_and_again) {
+TEST(Returns,
+     moves_single_tasks_back_like_a_reference_that_tries_every_task_until_no_return_helps) {
   int num_changed = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed)
     for (const double steps : {0.125, 0.5, 1.0, 4.0}) {

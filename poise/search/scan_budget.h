@@ -9,7 +9,7 @@
 namespace poise {
 
 /// The budget is counted in scans, not in seconds, so that the same input gives the same placement
-/// on any machine. In a scan, one task or arc is examined; it takes about Tuning::scan_s seconds.
+/// on any machine. A scan examines one task or arc, which takes about Tuning::scan_s seconds.
 class ScanBudget {
  public:
   explicit ScanBudget(double scans) : left_(std::max(0.0, scans)) {}

@@ -27,8 +27,8 @@ class Surroundings {
   /// Selects task t, at its current place, for the functions below.
   void gather(TaskId t);
 
-  /// Appends to `places` those places whose tasks exchange the most traffic with t: at most `most`
-  /// places, and none that exchanges no traffic with t.
+  /// Appends to `places` at most `most` places: those whose tasks exchange the most traffic with t.
+  /// Omits places that exchange no traffic with t.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
   /// Returns the value of moving t to another place: the sum of worth(spot, busy seconds after the
@@ -38,8 +38,9 @@ class Surroundings {
   double worth_at(PlaceId to, const Worth& worth);
 
   /// Prepares least_worth_at() for the selected task. worth(spot, busy_s) must increase with
-  /// busy_s. Returns a lower bound on worth_at() for all destinations: its value if the task left
-  /// its place but arrived nowhere. O(places with a partner + resources that its messages cross).
+  /// busy_s. Returns a lower bound on worth_at() for all destinations: the value that worth_at()
+  /// would have if the task left its place but arrived nowhere. O(places with a partner + resources
+  /// that the task's messages cross).
   template <typename Worth>
   double least_worth(const Worth& worth);
 
@@ -48,8 +49,9 @@ class Surroundings {
   template <typename Worth>
   double least_worth_at(PlaceId to, const Worth& worth) const;
 
-  /// The busy time of `to` plus the time for running t there. Minus messages_s(to), this is a lower
-  /// bound on the busy time of `to` after the move, as if all messages of t were free. O(1).
+  /// The present busy time of `to` plus the time for running t there. This minus messages_s(to) is
+  /// the busy time of `to` after the move if all messages of t became free, and so it is a lower
+  /// bound on the real busy time. O(1).
   double least_busy_s(PlaceId to) const { return times_.busy_s(to) + load_s_ / speed_[to]; }
   /// The seconds that the messages of t currently cost place `to`, which is not the place of t.
   /// O(1).
@@ -78,8 +80,7 @@ class Surroundings {
     DomainId domain;
     std::uint32_t next;  // index of the next entry of this domain, or kNone
     MessageSums sums;
-    double now_s;        // seconds that the task's messages cost this place while the
-                         // task is at its current place
+    double now_s;        // seconds that the task's messages cost this place before the move
     double least_worth;  // worth of the change at this place if t's messages became free
     double worth;        // worth of the change at this place if t moves into domain faced_
   };
@@ -167,11 +168,11 @@ class Surroundings {
   // The domain of the destination that was tried last. own_outside_s_, own_inside_s_ and
   // worth_of_rest_ are the same for every destination in that domain.
   DomainId faced_ = kNone;
-  // The seconds that the messages between t and its partners outside that domain (faced_) cost at
-  // t's place if t is in that domain.
+  // The seconds that t's messages with partners outside the domain faced_ cost at t's place if t
+  // is in faced_.
   double own_outside_s_ = 0;
-  // The seconds that t's messages with partners inside that domain (faced_) would cost at the place
-  // of t if none of these partners were at that place. Used only if is_flat_inside_ is true.
+  // The seconds that t's messages with partners in the domain faced_ cost at t's place if t is in
+  // faced_, but on a place without partners. Used only if is_flat_inside_ is true.
   double own_inside_s_ = 0;
   double worth_of_rest_ = 0;      // the worth of all changes that do not depend on the place
   double from_s_ = 0, to_s_ = 0;  // busy times of t's old and new place after the move

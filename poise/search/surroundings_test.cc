@@ -140,18 +140,18 @@ TEST(Surroundings, lower_bounds_on_the_value_of_a_move_never_exceed_the_exact_va
     }
 }
 
-TEST(Surroundings, the_heaviest_places_for_a_task_are_those_with_which_its_messages_take_longest) {
-  // A message takes 3 s and a byte 1 s, before factors. The task of place 0 exchanges messages with
-  // tasks at places 0 to 5, in both directions, in several messages per place.
+TEST(Surroundings, the_heaviest_places_for_a_task_are_those_with_the_longest_total_message_time) {
+  // A message takes 3 s and a byte 1 s, before factors. Task 0, at place 0, exchanges messages with
+  // tasks at places 0 to 5. The comments say how long the messages with each place take.
   const Machine machine = machine_from_text("node:2 core:3 factors:9,1 message:3 byte:1");
   Workload workload;
   workload.tasks.assign(9, {.load_s = 1});
-  workload.messages = {{0, 1, 1, 0}, {1, 0, 1, 1},  // place 0: 7 s
-                       {0, 2, 0, 5}, {0, 3, 1, 0},  // place 1: 8 s
-                       {4, 0, 3, 0},                // place 2: 9 s
-                       {0, 5, 0, 1}, {5, 0, 0, 5},  // place 3: 6 s
-                       {6, 0, 1, 0}, {7, 0, 0, 2},  // place 4: 5 s
-                       {0, 8, 1, 1}};               // place 5: 4 s
+  workload.messages = {{0, 1, 1, 0}, {1, 0, 1, 1},  // messages with place 0 take 7 s
+                       {0, 2, 0, 5}, {0, 3, 1, 0},  // messages with place 1 take 8 s
+                       {4, 0, 3, 0},                // messages with place 2 take 9 s
+                       {0, 5, 0, 1}, {5, 0, 0, 5},  // messages with place 3 take 6 s
+                       {6, 0, 1, 0}, {7, 0, 0, 2},  // messages with place 4 take 5 s
+                       {0, 8, 1, 1}};               // messages with place 5 take 4 s
   const Placement current(std::vector<PlaceId>{0, 0, 1, 1, 2, 3, 4, 4, 5});
   const BusyTimes times(machine, workload, machine.costs(), current);
   const Problem problem{machine, workload, current, machine.costs()};

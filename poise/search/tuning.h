@@ -80,18 +80,18 @@ static_assert(kTuning.min_scans < kTuning.max_scans);
 static_assert(kTuning.max_kept < 1);
 
 /// The points that are tried on the way from a new placement, `far`, back to the current one
-/// (returns.h). Each point has one of these fractions f: its iteration may take f * d longer than
-/// that of `far`, where d is the iteration time of the current placement minus that of `far`. The
-/// points are denser at small fractions, where the total time changes most.
+/// (returns.h). Each number f defines a point. The point's iteration time is at most that of `far`
+/// plus the fraction f of the difference between the current iteration time and that of `far`.
+/// There are more points at small f, where the total time changes most.
 inline constexpr double kReturnParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The fractions for curve_to_current(). They are more than in kReturnParts, because users look at
-/// the curve.
+/// The fractions for curve_to_current(). There are more of them than in kReturnParts, because users
+/// look at the curve.
 inline constexpr double kShownReturnParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                                1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
-/// with_few_moves() first tries a list of thresholds. Then it halves the distances between the best
-/// threshold and its two neighbours kNarrowings times. With 3 halvings, the total time is within
-/// 0.2 % of that of the best threshold (relief_test.cc).
+/// with_few_moves() first tries a list of thresholds. Then, kNarrowings times, it halves the
+/// distances between the best threshold so far and its two neighbours. After three halvings, the
+/// total time is at most 0.2 % longer than with the best of all thresholds (relief_test.cc).
 inline constexpr int kNarrowings = 3;
 
 /// The members of Tuning as knobs (parameters): name, default value, range, help and unit of each.

@@ -30,7 +30,7 @@ TEST(Tuning, setting_one_tuning_parameter_by_its_name_leaves_the_others_at_their
   EXPECT_EQ(knobs.text(), "same_total=0.5,max_scans=123456");
 }
 
-TEST(Tuning, without_given_values_all_tuning_parameters_have_their_defaults) {
+TEST(Tuning, if_no_values_are_given_all_tuning_parameters_have_their_defaults) {
   EXPECT_EQ(tuning_from({}).blunt_exponent, kTuning.blunt_exponent);
 }
 

@@ -9,10 +9,10 @@
 
 namespace poise {
 
-/// The counts of messages by weight. sum() is the same to the last bit in whatever order the
-/// messages were added. The messages added last are removed first. Adding and removing take O(log
-/// distinct weights), plus the time to shift larger weights in the sorted list; sum() takes
-/// O(distinct weights).
+/// The counts of messages by weight. The order in which messages were added does not change a bit
+/// of sum(). The messages added last are removed first. Adding and removing take O(log distinct
+/// weights), plus the time to shift larger weights in the sorted list. sum() takes O(distinct
+/// weights).
 class WeighedMessages {
  public:
   void add(double weight, std::uint64_t count) {

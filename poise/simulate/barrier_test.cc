@@ -44,7 +44,8 @@ TEST(Barrier, each_message_takes_cpu_time_of_its_sender_and_of_its_receiver) {
   EXPECT_DOUBLE_EQ(barrier_end_s(machine, std::vector<double>{0, 0, 0}), 2 * 0.5);
 }
 
-/// The end of a barrier whose messages have a latency of 1 s between nodes and 1/4 s inside a node.
+/// The time at which a barrier ends if its messages have a latency of 1 s between nodes and 1/4 s
+/// inside a node.
 double naive_end_s(std::uint32_t per_node, std::vector<double> enters_s) {
   const std::size_t count = enters_s.size();
   for (std::size_t distance = 1; distance < count; distance *= 2) {

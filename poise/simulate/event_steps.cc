@@ -30,7 +30,7 @@ std::vector<Share> shares_of(const Workload& workload, const Placement& placemen
   return shares;
 }
 
-/// Appends an iteration to the step. The iteration begins when those before it have ended.
+/// Appends an iteration to the step. The iteration begins when all earlier iterations have ended.
 void append(EventStep& step, const Iteration& next, bool has_spans) {
   Iteration& all = step.iteration;
   const double start_s = all.end_s;
@@ -107,7 +107,7 @@ EventStep EventSteps::of_subphases(const Workload& workload, const Placement& pl
     const Iteration part = iteration(traffic, work_s, workload.overlap);
     if (!subphases.overlap())
       append(step, part, lending_.has_spans);
-    else if (s == 0)  // subphase 0: the work of the cores, and all messages
+    else if (s == 0)  // subphase 0 is the work of the cores; all messages belong to it
       step.iteration = part;
     else
       step.iteration.end_s = std::max(step.iteration.end_s, part.end_s);

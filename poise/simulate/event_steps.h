@@ -46,13 +46,14 @@ class EventSteps {
   void forget();
   void forget_loads();
 
-  /// Returns the seconds that it takes to move the tasks from their places in `before` to `after`.
+  /// Returns the seconds that it takes to move the tasks from their places in `before` to their
+  /// places in `after`.
   double migration_s(const Workload& workload, const Placement& before,
                      const Placement& after) const;
 
   /// Returns the seconds that it takes to gather the measurements at place 0 and to send out the
   /// placement. Both travel through the levels of the machine: from the first place of each group
-  /// to the first place of the group around it, and back. All places wait meanwhile.
+  /// to the first place of the enclosing group, and back. All places wait meanwhile.
   double collection_s(const Workload& workload, const Placement& placement) const;
 
  private:

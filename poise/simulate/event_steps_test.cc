@@ -53,7 +53,8 @@ TEST(EventSteps,
   const Placement placement(std::vector<PlaceId>{0, 1});
   EventSteps steps(machine, {}, {{}, true}, 1);
   const EventStep& step = steps.step(0, workload, placement);
-  // The message is divided between the subphases like the sum of all loads: 3.5 s and 2.5 s of 6 s.
+  // The loads sum to 3.5 s in the first subphase and to 2.5 s in the second, so 3.5/6 of the
+  // message leaves in the first subphase and 2.5/6 in the second.
   const double first = 3.5 / 6, second = 2.5 / 6;
   const double sent1_s = 3 + first * 0.125, end1_s = sent1_s + 0.25 + first * 6 + first * 0.125;
   const double sent2_s = 1 + second * 0.125, end2_s = sent2_s + 0.25 + second * 6 + second * 0.125;
@@ -79,7 +80,8 @@ TEST(EventSteps,
   EXPECT_TRUE(silent.step(0, workload, placement).spans.empty());
 }
 
-TEST(EventSteps, if_subphases_overlap_the_longest_one_counts_and_the_first_one_has_all_messages) {
+TEST(EventSteps,
+     of_overlapping_subphases_the_longest_one_counts_and_the_first_one_has_all_messages) {
   const Machine machine = nodes(2);
   Workload workload = workload_of({6, 0});
   workload.subphase_rule = SubphaseRule::overlap;
@@ -95,7 +97,8 @@ TEST(EventSteps, if_subphases_overlap_the_longest_one_counts_and_the_first_one_h
   }
 }
 
-TEST(EventSteps, take_the_time_that_the_formula_predicts_if_subphases_send_one_message) {
+TEST(EventSteps,
+     steps_with_subphases_and_a_single_message_take_the_time_that_the_formula_predicts) {
   const Machine machine = with_formula(
       machine_from_text(
           "node:2 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:0.25 overhead:0"),
@@ -165,8 +168,9 @@ TEST(EventSteps, measurements_travel_to_place_0_and_the_new_placement_travels_ba
   const Placement placement({0, 0, 0, 0, 1, 2, 2, 3, 3, 3});
   workload.messages = {{5, 0, 1, 99}};  // a task of place 2 sends it
   const EventSteps steps(machine, {}, {}, 1);
-  // Reports of 24, 72 and 72 bytes share the card of place 0 from 0.375 s on. Place 0 receives the
-  // reports one after the other. Then it sends 4, 8 and 12 bytes.
+  // Places 1, 2 and 3 send reports of 24, 72 and 72 bytes. From 0.375 s on, the reports share the
+  // network card of place 0. Place 0 receives the reports one after the other, and then sends 4, 8
+  // and 12 bytes to places 1, 2 and 3.
   const double up_s = 0.375 + 3 * 0.024 + 3 * 0.125;
   const double down_s = 3 * 0.125 + 0.25 + 0.012 + 0.125;
   EXPECT_NEAR(steps.collection_s(workload, placement), up_s + down_s, 1e-9);

@@ -205,7 +205,8 @@ FigureData when_to_move() {
 }
 
 /// Computes the example in section 6 of the Juggle paper: jobs of 13 and 5 threads on 16 places.
-/// Times are in units of a phase. The row with period 0 has the limit for ever shorter periods.
+/// Times are in units of a phase. The row for period 0 gives the limit of the results as the period
+/// approaches 0.
 FigureData jobs_of_section_6() {
   const TwoJobs jobs{13, 5, 16, 1};
   FigureData data{{"period_over_phase", "first_end", "second_end", "used"}, {}};

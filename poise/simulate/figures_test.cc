@@ -168,7 +168,8 @@ TEST(Figures, figure_16_counts_migrations_per_second_and_per_period) {
   }
 }
 
-TEST(Figures, figure_17_shows_the_cost_of_time_slices_and_of_balancing_points_of_100_us) {
+TEST(Figures,
+     figure_17_shows_the_speed_up_with_time_slices_and_with_balancing_points_that_cost_100_us) {
   POISE_SKIP_IF_SLOW();
   const FigureData data = figure_named("17").compute();
   const double period_ms[] = {0.5, 1, 2, 5, 10, 20, 50, 100, 200};
@@ -189,7 +190,7 @@ TEST(Figures, figure_17_shows_the_cost_of_time_slices_and_of_balancing_points_of
   EXPECT_EQ(data.rows[7][4], speed_up(run));
 }
 
-TEST(Figures, for_unequal_phases_the_static_and_balanced_times_and_the_ideal_are_compared) {
+TEST(Figures, compares_static_and_balanced_and_ideal_times_of_threads_with_unequal_work) {
   const FigureData data = figure_named("unequal").compute();
   EXPECT_EQ(keys(data, 2), (Keys{{8, 7}, {16, 12}, {16, 7}}));
   EXPECT_EQ(first_values(data, 2, 6), (std::vector<double>{0, 0.1, 0.2, 0.3, 0.5, 0.8}));
@@ -227,7 +228,7 @@ TEST(Figures, three_rules_for_when_threads_move_are_compared_for_phases_of_1_to_
 }
 
 TEST(Figures,
-     the_jobs_of_section_6_have_six_simulated_periods_and_the_computed_limit_of_short_periods) {
+     the_data_of_section_6_hold_the_limit_for_short_periods_and_simulations_of_six_periods) {
   const FigureData data = figure_named("jobs").compute();
   EXPECT_EQ(first_values(data, 0, 7), (std::vector<double>{0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5}));
   EXPECT_EQ(data.rows.size(), 7u);

@@ -16,12 +16,12 @@ namespace poise {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Two ends of flows count as simultaneous if their relative difference is below this value,
-/// because they then differ only by rounding.
+/// Two flows count as ending at the same time if the relative difference of their end times is
+/// below this value, because the end times then differ only by rounding.
 constexpr double kSame = 1e-12;
 
-/// Values of rate[route] for a route without flows in flight: kOver if no further flow will use the
-/// route, kIdle if some will.
+/// Values of rate[route] if the route has no flow in flight: kIdle if a flow will still use the
+/// route, kOver if none will.
 constexpr double kOver = -1, kIdle = 0;
 
 /// Computes max-min fair rates of routes, each with a number of flows.
@@ -103,7 +103,7 @@ class FairRates {
   /// The share of a resource that is not yet assigned to flows, and the demand of the flows that
   /// have no rate yet.
   struct Load {
-    double left = 1;      // share of the resource's time that no flow has yet
+    double left = 1;      // share of the resource's time that is not yet assigned to a flow
     double per_rate = 0;  // share needed if each flow without a rate were given 1 byte/s
     // The largest value of per_rate so far. It bounds the rounding errors of per_rate
     // (exact_level()).
@@ -130,9 +130,9 @@ class FairRates {
     std::make_heap(order_.begin(), order_.end(), std::greater<>());
   }
 
-  /// Returns the rate per flow on resource r. Load::per_rate is a sum from which the shares of
-  /// routes are subtracted one after another. If little of it is left, rounding errors dominate, so
-  /// the remaining shares are summed up anew.
+  /// Returns the rate per flow on resource r. Load::per_rate is a sum over routes, from which the
+  /// term of each route is subtracted once this route has a rate. If the rest is small, its
+  /// rounding errors are large, so the terms of the routes without a rate are added up anew.
   double exact_level(std::uint32_t r, std::span<const std::uint32_t> num_flows,
                      std::span<const double> rate) const {
     const Load& load = load_[r];
@@ -259,8 +259,8 @@ class Fluid {
     }
   }
 
-  /// Advances to the next start or end of a flow, but at least by window_s_. Flows whose ends are
-  /// at most window_s_ / 2 later end in the same step.
+  /// Advances to the next start or end of a flow, but by at least window_s_. Flows that would end
+  /// at most window_s_ / 2 after that time end in the same step.
   void advance() {
     double step_s = kNever;
     for (const std::uint32_t route : active_) step_s = std::min(step_s, next_end_s(route));

@@ -159,9 +159,9 @@ TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_other_flows) {
 }
 
 TEST(Fluid, a_flow_that_hardly_uses_a_shared_resource_gets_all_that_the_other_flow_leaves) {
-  // Flow 0 takes a quarter of the shared resource. A byte of flow 1 occupies this resource for only
-  // 1e-13 s. In the sum of the times per byte of both flows, only three digits of this time are
-  // left.
+  // A byte occupies the shared resource for 1 s in flow 0, but for only 1e-13 s in flow 1. A double
+  // that holds the sum of both times keeps only three digits of 1e-13 s. Flow 0 takes a quarter of
+  // the resource.
   const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1e-13}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 1.5e13, 1}}),
               Pointwise(DoubleNear(1e-9), std::vector<double>{12, 2}));
@@ -214,8 +214,8 @@ TEST(Fluid, a_flow_takes_its_detour_if_the_detour_needs_less_time_per_byte_when_
   const Routes routes = routes_of({{{0, 1}}, {{1, 2}}});
   const Detour detour{.route = 1, .extra_s = 0.5};
   const std::vector<Flow> flows{{0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {40, 10, 0}};
-  // The times per byte that the first four flows would have when they start: 1, 2, 3, 3 s on the
-  // usual route, and 2, 2, 2, 4 s on the detour. The last flow is alone.
+  // Flows 0 to 3 would need 1, 2, 3 and 3 s per byte on the usual route, and 2, 2, 2 and 4 s per
+  // byte on the detour, so only flow 2 takes the detour. Flow 4 starts when the others have ended.
   EXPECT_THAT(fluid_ends_s(routes, flows, 0, std::vector<Detour>(5, detour)),
               ElementsAre(30, 30, 20.5, 30, 50));
   const Detour none;

@@ -82,10 +82,10 @@ struct PlaceRun {
 
 struct Iteration {
   double end_s = 0;     // time at which the last place ends its iteration
-  double window_s = 0;  // starts and ends of messages closer than this count as simultaneous
+  double window_s = 0;  // starts and ends that are closer than this count as simultaneous
   std::vector<PlaceRun> places;
 
-  /// The fraction of the time of all places in which they neither worked nor sent nor received.
+  /// Idle time of all places (time without work, sending or receiving) divided by their total time.
   double idle_share() const;
 };
 

@@ -52,8 +52,8 @@ TEST(Iteration, an_iteration_without_messages_takes_as_long_as_the_busiest_place
 TEST(Iteration, a_message_takes_time_at_both_ends_plus_latency_plus_transfer) {
   for (const EngineOptions& options : {kFluid, kQueue}) {
     const Iteration iteration = simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options);
-    // A queue stores and forwards a message of one piece: the message passes the sender's card and
-    // then the receiver's, 2 s each.
+    // A message of one piece passes the network cards of the sender and of the receiver, in 2 s
+    // each: at the same time with Sharing::fluid, one after the other with Sharing::queue.
     const double link_s = options.sharing == Sharing::fluid ? 2 : 4;
     EXPECT_DOUBLE_EQ(simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options).end_s,
                      1 + 0.125 + 0.25 + link_s + 0.125);
@@ -68,15 +68,15 @@ TEST(Iteration, messages_that_leave_the_same_node_share_the_bandwidth_of_its_net
   const Iteration iteration = simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}});
   EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 2);
   // A message that leaves a node and one that enters it do not share the bandwidth of the node's
-  // card.
+  // network card.
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {4, 1, 1, 3000}}).end_s, 3);
 }
 
 TEST(Iteration, the_hub_of_a_star_receives_one_message_after_the_other) {
   std::vector<Message> messages;
   for (TaskId t = 1; t < 8; ++t) messages.push_back({t, 0, 1, 1000});
-  // The seven messages share the hub's card, so all of them have passed it after 7 s. Then the hub
-  // receives one after the other, in 1/8 s each.
+  // The seven messages share the hub's network card, so all of them have passed it after 7 s. Then
+  // the hub receives one after the other, in 1/8 s each.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, messages).end_s, 0.125 + 0.25 + 7 + 7 * 0.125);
 }
 
@@ -100,7 +100,8 @@ TEST(Iteration, all_links_of_a_ring_transfer_at_the_same_time) {
 }
 
 TEST(Iteration, pieces_of_a_message_form_a_pipeline_if_resources_are_queues) {
-  // The message has 20 pieces of 100 bytes. The receiver's card is one piece behind the sender's.
+  // A network card takes 0.1 s for each of the 20 pieces of the message. The receiver's card
+  // finishes one piece later than the sender's: after 2.1 s.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, {{0, 1, 1, 2000}}, kQueue, 0, 100).end_s,
                    0.125 + 0.25 + 2.1 + 0.125);
 }
@@ -118,8 +119,8 @@ TEST(Iteration, large_messages_wait_until_the_receiver_asks_for_them) {
   // An eager message waits at the receiver, which works until 5 s.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1000}}, options).end_s, 5 + 0.125);
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 3, 3000}}, options).end_s, 5 + 3 * 0.125);
-  // With rendezvous, the receiver answers the request at 5 s, and the message starts when the
-  // answer has arrived. So two latencies follow the 5 s.
+  // With rendezvous, the receiver answers the request at 5 s. The message starts when the answer
+  // has arrived, one latency later, and takes another latency itself.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1001}}, options).end_s,
                    5 + 2 * 0.25 + 1.001 + 0.125);
   // If the receiver is ready first, the request, the answer and the message follow each other.
@@ -169,7 +170,7 @@ TEST(Iteration, a_place_receives_its_messages_one_after_the_other_in_the_order_o
   EXPECT_DOUBLE_EQ(iteration.end_s, 4.125);
 }
 
-TEST(Iteration, the_number_of_latencies_of_a_rendezvous_can_be_chosen) {
+TEST(Iteration, the_handshake_of_a_large_message_takes_the_chosen_number_of_network_latencies) {
   for (const double latencies : {0.0, 2.0, 5.0}) {
     const EngineOptions options{.eager_bytes = 999, .handshake_latencies = latencies};
     EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 0}, {{0, 1, 1, 1000}}, options).end_s,
@@ -192,8 +193,9 @@ TEST(Iteration, in_large_exchanges_nearly_simultaneous_events_count_as_simultane
     const std::vector<double> work_s(nodes, 0);
     const double busiest_s = (nodes - 1) * 0.1;
     EXPECT_NEAR(traffic.busiest_s(), busiest_s, 1e-9);
-    // With 30 nodes, 870 messages pass two cards each: 1740 resources on routes, visited at each of
-    // 1740 starts and ends, so there are 3 million visits, more than kMaxExactVisits.
+    // With 30 nodes there are 870 messages, each of which passes two network cards: 1740 stops
+    // (resources on routes). All stops are visited at each of the 1740 starts and ends of messages.
+    // These are 3 million visits, more than kMaxExactVisits.
     EXPECT_NEAR(simulate_iteration(traffic, work_s, 0).window_s, nodes == 30 ? busiest_s / 200 : 0,
                 1e-9);
     EXPECT_NEAR(simulate_iteration(traffic, work_s, 0, {.precision = 0.25}).window_s, busiest_s / 4,
@@ -216,7 +218,7 @@ TEST(Iteration, all_nodes_share_the_bandwidth_of_a_network_without_a_switch) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, messages).end_s, 4);
 }
 
-TEST(Iteration, a_network_card_waits_for_the_gap_after_each_message) {
+TEST(Iteration, after_each_message_a_network_card_pauses_for_the_duration_of_the_gap) {
   const char* machine =
       "node:2 core:1 factors:1,1 bandwidth:1000 gap:0.5 bus:0 copy:0 latency:0 overhead:0";
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 6, 0}}).end_s, 3);

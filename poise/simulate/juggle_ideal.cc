@@ -40,9 +40,9 @@ class Team {
   void run_until(double end_s);
 
   void sort_into_slots();
-  /// Adds point_cost_s, for a balancing point, to the overheads of every place. For each thread
-  /// that is no longer at its place in `before`, adds migration_cost_s to the overheads of its new
-  /// place.
+  /// Adds point_cost_s, the cost of a balancing point, to the overheads of every place. For each
+  /// thread that is no longer at its place in `before`, adds migration_cost_s to the overheads of
+  /// its new place.
   void charge(double point_cost_s, double migration_cost_s, std::span<const PlaceId> before);
   const std::vector<PlaceId>& places_of_threads() const { return place_of_; }
   std::uint64_t swap();  // returns the number of migrations
@@ -390,8 +390,8 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
   for (std::uint64_t phase = 0; phase < run.program.phases; ++phase) {
     team.start_phase();
     while (team.num_running() > 0) {
-      // All threads have arrived at the barrier by horizon_s, an upper bound. If the next event is
-      // later than that, the phase ends before the event.
+      // All threads arrive at the barrier at horizon_s or earlier. So if the next event is later
+      // than horizon_s, the phase ends before this event.
       const double horizon_s = team.now_s() + team.horizon_s();
       const double arrival_s = reacts ? team.next_arrival_s() : kNever;
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);

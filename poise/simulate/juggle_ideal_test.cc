@@ -24,7 +24,7 @@ namespace {
 double completion_s(const JuggleRun& run) { return simulate_juggle(run).completion_s; }
 
 /// Calls a check for all cases that the paper simulates: n = 3 to 64 threads on m = 2 to n - 1
-/// places. With the address sanitizer, only for every seventh n.
+/// places. With the address sanitizer, calls the check only for every fifteenth n.
 template <typename Check>
 void for_all_pairs(Check check_pair) {
   for (std::uint64_t threads = 3; threads <= 64; threads += kSanitized ? 15 : 1)
@@ -279,8 +279,8 @@ TEST(IdealJuggle,
 }
 
 TEST(IdealJuggle, needs_three_migrations_per_period_for_eight_threads_on_seven_places) {
-  // Section 4.5 of the paper: in each period at most two pairs of threads change places, which
-  // takes four migrations; the mean is three migrations per period.
+  // Section 4.5 of the paper: there are at most two swaps per period, that is, four migrations. On
+  // average there are three migrations per period.
   const JuggleOutcome outcome = simulate_juggle(
       {.program = {8, 7, 30}, .redistribution = Redistribution::swaps, .period_s = 0.1});
   const auto points = static_cast<double>(outcome.balancing_points);
@@ -440,9 +440,9 @@ class Reference {
     }
   }
 
-  /// In each domain, the least advanced of the running threads get the places that have one running
-  /// thread less than the others. The blocked threads are then spread so that the numbers of
-  /// threads on any two places differ by at most one.
+  /// In each domain, some places get one running thread less than the others, and the least
+  /// advanced threads run on these places. The blocked threads are then spread so that the numbers
+  /// of threads on any two places differ by at most one.
   void sort() {
     for (const DomainId d : std::set<DomainId>(domain_of_.begin(), domain_of_.end())) {
       std::vector<PlaceId> places;
@@ -472,7 +472,7 @@ class Reference {
 
   const JuggleRun& run_;
   std::vector<DomainId> domain_of_;
-  std::vector<PlaceId> by_threads_;  // places, those with most threads at the start first
+  std::vector<PlaceId> by_threads_;  // places, in descending order of their threads at the start
   std::vector<double> work_s_, done_s_, rest_s_, gained_s_, idle_s_, owed_s_;
   std::vector<PlaceId> place_of_;
   double balanced_s_ = 0;
@@ -560,7 +560,7 @@ TEST(IdealJuggle, successive_balancing_points_are_a_period_apart_plus_or_minus_t
 }
 
 TEST(IdealJuggle,
-     the_ideal_time_is_that_of_the_longest_thread_or_the_mean_work_per_place_if_larger) {
+     the_ideal_time_is_the_larger_of_the_longest_thread_time_and_the_mean_time_per_place) {
   const SpmdProgram program{3, 2, 5, 7};
   EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{1, 2, 4}), 7 * 5 * 4);
   EXPECT_EQ(unequal_ideal_s(program, std::vector<double>{3, 3, 4}), 7 * 5 * 5);
@@ -629,7 +629,7 @@ TEST(IdealJuggle, checks_that_each_number_of_a_run_is_within_its_limits) {
   EXPECT_TRUE(is_valid([](JuggleRun& r) { r.domain_of_place = {0, 0, 1}; }));
 }
 
-TEST(IdealJuggle, refuses_runs_with_too_many_threads_places_or_steps) {
+TEST(IdealJuggle, refuses_runs_with_too_many_threads_or_places_or_steps) {
   const auto is_valid = [](const JuggleRun& run) {
     try {
       check(run);

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-// Two nodes whose cards send 1 MB/s, with a latency of 1 s; nothing else takes time.
+// Two nodes whose network cards send 1 MB/s, with a latency of 1 s; nothing else takes time.
 Machine two_nodes() {
   return machine_from_text(
       "node:2 core:2 latency:1 factors:1,1 bandwidth:1e6 gap:0 overhead:0 copy:0 bus:0");
@@ -19,9 +19,9 @@ Machine two_nodes() {
 TEST(LendingLinks, a_message_arrives_after_its_latency_plus_the_time_to_transfer_its_bytes) {
   const Machine machine = two_nodes();
   LendingLinks links(machine);
-  // The card of the sender needs 4 s for the 4 MB. The card of the receiver transfers each piece
-  // while the sender's card transfers the next one. So the card of the receiver adds only the time
-  // of the last piece, 4 ms, to these 4 s.
+  // The sender's network card needs 4 s for the 4 MB. The receiver's card transfers each piece
+  // while the sender's card transfers the next one. So the receiver's card adds only the time of
+  // the last piece, 4 ms, to these 4 s.
   EXPECT_NEAR(links.carry(0, 2, 4e6, 10).arrival_s, 10 + 1 + 4, 5e-3);
   EXPECT_DOUBLE_EQ(links.carry(0, 1, 4e6, 10).arrival_s, 10 + 1);  // the bus takes no time
 }
@@ -57,8 +57,8 @@ TEST(LendingLinks, a_message_has_arrived_when_its_last_piece_has_passed_the_last
   const Machine machine = machine_from_text(
       "node:2 core:2 latency:1 factors:1,1 bandwidth:1e6 gap:0 overhead:0 copy:0 bus:1e9");
   LendingLinks links(machine);
-  // The sender's card needs 4 s for all pieces. Before these 4 s, the first piece passes the
-  // sender's bus; after them, the last piece passes the receiver's card and bus.
+  // The sender's network card needs 4 s for all pieces. Before these 4 s, the first piece passes
+  // the sender's bus; after them, the last piece passes the receiver's network card and bus.
   const double bus_s = 4e-3;
   EXPECT_NEAR(links.carry(0, 2, 4e6, 0).arrival_s, 1 + 4 + (4 + 2 * bus_s) / 977, 1e-9);
 }

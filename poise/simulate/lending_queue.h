@@ -18,8 +18,10 @@ struct TaskGroup {
   double ran_s = 0;            // seconds that each task took, if it has run
   std::uint64_t ticket = 0;    // unique ID of a task that has a copy; 0: no copies
   std::uint32_t ran_on = 0;    // the rank that ran the task
-  // wants_collector: the owner wants the results collected. was_passed_on: the rank that has the
-  // tasks borrowed them from a rank other than the owner (LendingAgent::returns_to).
+  // wants_collector: on each node but the owner's, one rank should collect the results of that node
+  // for the owner.
+  // was_passed_on: the rank that has the tasks borrowed them from a rank that is not their owner
+  // (LendingAgent::returns_to).
   bool wants_collector = false, was_passed_on = false;
 };
 
@@ -64,7 +66,8 @@ class LendingQueue {
   void drop_empty_ends();
 
   bool gives_costs_;
-  // A group in the middle of own_ has the count 0 if take_ticket() took its task.
+  // take_ticket() may take the task of a group in the middle of own_. Such a group stays in own_
+  // with the count 0.
   std::deque<TaskGroup> own_, borrowed_;
   std::uint64_t num_left_ = 0;  // number of groups that have left the front of own_
   // For the ticket of each group in own_: the value of num_left_ at which the group will be at the

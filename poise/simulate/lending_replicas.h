@@ -32,8 +32,9 @@ class SimulatedCopies {
   void keep(const std::vector<SimulatedCopy>& arrived) {
     copies_.insert(copies_.end(), arrived.begin(), arrived.end());
   }
-  /// Removes and returns the copy to ask for, which the agent chooses. Returns nothing if there are
-  /// no copies, or if the last request has not been answered.
+  /// Returns the copied task for which the rank should now ask the owner, and removes it from the
+  /// copies. The agent chooses the copy. Returns nothing if there are no copies, or if the last
+  /// request has not been answered.
   std::optional<SimulatedCopy> claim(LendingAgent& agent) {
     if (copies_.empty() || has_claimed_) return std::nullopt;
     const std::size_t index = agent.replica_to_claim(copies_.size());

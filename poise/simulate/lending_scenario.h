@@ -33,12 +33,12 @@ struct LendingScenario {
   double bytes_per_task = 128;  // bytes of a lent task and of its result together
   /// Maximum total bytes of the tasks in one message. A message with a single task may be larger.
   double message_bytes = std::numeric_limits<double>::infinity();
-  /// True if the program states the time of each task as its cost; otherwise all tasks cost 1, and
-  /// ranks only know their mean time. In both cases a rank decides only how many tasks to lend, not
-  /// which ones.
+  /// True if the program states the time of each task as its cost. Otherwise every task costs 1,
+  /// and ranks know only the mean time of their tasks. In both cases a rank decides how many tasks
+  /// to lend, not which ones.
   bool gives_costs = true;
-  /// If given, messages travel over the links of this machine, and near_latency_s, far_latency_s,
-  /// card_bytes_per_s and message_overhead_s do not change how long messages take.
+  /// If given, messages travel over the links of this machine, so their times do not depend on
+  /// near_latency_s, far_latency_s, card_bytes_per_s and message_overhead_s.
   const Machine* machine = nullptr;
   std::vector<PlaceId> places;  // by rank: its place on `machine`; empty: rank r is at place r
   double near_latency_s = 1e-6, far_latency_s = 2e-6;  // latencies inside a node and between nodes
@@ -59,7 +59,7 @@ struct LendingScenario {
   double news_delay_s = 0;
   /// When a rank enters the wait, it copies this share of its tasks, from the end of its queue.
   /// The copies go to the other ranks in turn. A rank with nothing to do goes through the copies
-  /// that it holds, and asks the owner of each task whether it may run the task.
+  /// that it holds, and asks the owner of each copied task for permission to run the task.
   double replicated_share = 0;
   /// If true, ranks take a copied task by an atomic operation in memory that they share, instead of
   /// asking the owner.

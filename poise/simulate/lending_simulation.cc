@@ -330,9 +330,9 @@ void Simulation::send(Rank& rank, Mail&& mail) {
   deliver(std::move(mail), at_s);
 }
 
-// Moves the confirmation of results from a message that will be delayed to a new message that will
-// not. The new message must not report a load, so its load is marked as that of the receiver: ranks
-// ignore reports of their own load.
+// Takes the confirmation of results out of a message that will be delayed, and returns it in a new
+// message that will not be delayed. The new message must not report a load, so its load is marked
+// as that of the receiver: ranks ignore reports of their own load.
 Mail Simulation::taken_confirmation(Mail& mail) {
   Mail taken;
   taken.from = mail.from;
@@ -379,7 +379,7 @@ void Simulation::receive_results(Rank& rank, Mail& mail) {
   cpu_s_ += num_tasks_of(mail.tasks) * scenario_.task_overhead_s;
   const auto to_others = std::ranges::partition(
       mail.tasks, [&](const TaskGroup& tasks) { return tasks.owner == number_of(rank); });
-  for (TaskGroup& tasks : to_others) {  // this rank is their collector
+  for (TaskGroup& tasks : to_others) {  // results that this rank collects for other owners
     rank.tasks_here += tasks.count;
     rank.results.add(tasks.owner, std::move(tasks), now_s_);
   }
@@ -399,8 +399,8 @@ void Simulation::receive_results(Rank& rank, Mail& mail) {
   }
   rank.finished += number;
   finished_ += number;
-  // Unpacking takes time. So the owner that is last to unpack its results need not be the last that
-  // receives results. Hence the maximum.
+  // The last owner to receive results need not be the last to finish unpacking, because unpacking
+  // takes time. Hence the maximum.
   outcome_.makespan_s = std::max(outcome_.makespan_s, now_s_ + cpu_s_ - began_s_);
 }
 
@@ -687,8 +687,8 @@ void Simulation::happen(const Event& event) {
           push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;
       }
-      // A rank without a task may still handle earlier messages. So may its progress thread, if the
-      // rank's last task has just ended.
+      // The message waits if the rank still handles earlier messages. It also waits if the rank's
+      // last task has just ended and the progress thread still handles earlier messages.
       if (const double at_s = std::max(rank.busy_until_s, rank.handling_until_s); now_s_ < at_s) {
         if (rank.wake_at_s != at_s) push(rank.wake_at_s = at_s, Kind::wake, event.rank);
         return;

@@ -3,10 +3,10 @@
 // tasks runtime: each rank has a LendingAgent and a TerminationDetector.
 //
 // The simulation covers tasks and their times; messages with latency, bytes, overhead and random
-// delays; ranks of different speed that enter the wait late or that share their core with a
-// competitor; progress threads; and either network cards that send one byte after the other, or all
-// links of a machine (lending_links.h). It covers neither the load table in shared memory nor
-// several threads per rank.
+// delays; ranks that differ in speed, that begin late to wait for their tasks, or that share their
+// core with a competitor; progress threads; and either network cards that send one message at a
+// time, or all links of a machine (lending_links.h). It covers neither the load table in shared
+// memory nor several threads per rank.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct LendingOutcome {
   std::uint64_t tasks = 0;  // tasks that have finished
   std::uint64_t messages = 0, requests = 0, events = 0;
   std::uint64_t max_messages_from_one = 0;
-  /// Mean age, in seconds, of the load that a thief knew of its victim when it sent a request.
+  /// Mean age, in seconds, of what a thief knew about its victim's load when it sent a request.
   double mean_load_age_s = 0;
   double max_bytes_out = 0;  // largest number of bytes that one node sent
   std::uint64_t max_lent_by_one = 0;

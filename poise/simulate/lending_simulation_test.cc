@@ -161,8 +161,8 @@ TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_results_in_f
 }
 
 // As above, but the owner knows from an earlier wait how much time it spends on each lent task. So
-// it wants the results of each node collected by one rank. If each of the 511 other ranks sent its
-// results to the owner, the wait would take 1.35 times the ideal time.
+// it wants one rank of each node to collect the results of that node. If each of the 511 other
+// ranks sent its results to the owner, the wait would take 1.35 times the ideal time.
 TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_few_messages_from_each_node) {
   POISE_SKIP_IF_SLOW();
   LendingScenario scenario = all_on_one(512, 512 * 20, 10e-3);
@@ -178,7 +178,7 @@ TEST(LendingSimulation, an_owner_with_tasks_on_very_many_ranks_gets_few_messages
 // The nodes have 16, 16 and 4 ranks. The owner is the last rank of the first node, so its results
 // are collected by the last rank of each node.
 TEST(LendingSimulation,
-     on_a_last_node_with_fewer_ranks_than_other_nodes_one_rank_collects_the_results) {
+     if_the_last_node_has_fewer_ranks_than_the_others_one_of_its_ranks_collects_its_results) {
   LendingScenario scenario;
   scenario.num_ranks = 36;
   scenario.ranks_per_node = 16;
@@ -203,9 +203,9 @@ TEST(LendingSimulation, the_makespan_lasts_until_every_owner_has_unpacked_its_re
   EXPECT_NEAR(outcome.makespan_s, outcome.end_s, 1e-3);
 }
 
-// In the three named scenarios, one rank has all the work. In `family` it lends a task that submits
-// half of all tasks, in `fast` the lender is faster than the other ranks, and in `near` no task
-// leaves its node.
+// In `family`, `fast` and `near`, rank 0 has all the work. In `family` rank 0 lends a task that
+// submits half of all tasks; in `fast` rank 0 is faster than the other ranks; in `near` no task
+// leaves the node of rank 0.
 TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_makespan) {
   LendingScenario family = all_on_one(2, 2, 1e-3);
   family.work = {{{2, 1e-3, 1000}}};
@@ -230,6 +230,7 @@ TEST(LendingSimulation, no_makespan_is_shorter_than_the_ideal_makespan) {
 // If a rank searched its queue for every copy that another rank claims, this test would run for
 // minutes.
 TEST(LendingSimulation, the_time_to_claim_replicas_grows_less_than_quadratically) {
+  POISE_SKIP_IF_SLOW();
   LendingScenario scenario = all_on_one(3, 400'000, 1e-3);
   scenario.settings.pull = scenario.settings.loans.push = false;
   scenario.replicated_share = 1;
@@ -280,7 +281,7 @@ TEST(LendingSimulation, lending_does_not_delay_a_single_long_task) {
 // No rank knows that the first task is long. Without a progress thread, the rank that runs this
 // task answers no request until the task ends.
 TEST(LendingSimulation,
-     tasks_behind_a_first_task_of_unknown_time_are_lent_before_the_first_task_starts) {
+     if_task_times_are_unknown_queued_tasks_are_lent_before_a_long_first_task_starts) {
   for (const bool gives_costs : {true, false}) {
     LendingScenario scenario;
     scenario.work = {{{1, 1.0, 0}, {500, 2e-3, 0}}};
@@ -294,7 +295,7 @@ TEST(LendingSimulation,
 }
 
 // Rank 0 has started one of its two tasks when rank 1 asks for tasks.
-TEST(LendingSimulation, the_last_task_does_not_wait_behind_a_first_task_of_unknown_time) {
+TEST(LendingSimulation, the_second_of_two_tasks_of_unknown_time_is_lent_while_the_first_runs) {
   LendingScenario scenario;
   scenario.work = {{{2, 1.0, 0}}};
   scenario.enter_s = {0, 0.2};
@@ -306,7 +307,7 @@ TEST(LendingSimulation, the_last_task_does_not_wait_behind_a_first_task_of_unkno
 
 // Rank 1 asks first and borrows four tasks of unknown time. It is slow, so it returns three of them
 // after it has run one. By then rank 0 must know how slow rank 1 is, and keep these three tasks.
-TEST(LendingSimulation, a_slow_rank_that_returns_tasks_does_not_get_them_again) {
+TEST(LendingSimulation, tasks_that_a_slow_rank_has_returned_are_not_lent_to_that_rank_again) {
   LendingScenario scenario;
   scenario.work = {{{5, 3e-3, 0}}};
   scenario.slowness = {1, 8};
@@ -317,10 +318,11 @@ TEST(LendingSimulation, a_slow_rank_that_returns_tasks_does_not_get_them_again) 
   EXPECT_LT(outcome.makespan_s, (8 + 3) * 3e-3 + 0.2e-3);
 }
 
-// Rank 3 is first to request tasks. It gets six of rank 0's seven tasks and runs the first one for
-// 25 ms before it returns the others. If rank 0 then lent one of these to rank 1, whose speed no
-// rank knows, rank 0 would have to wait for another 20 ms.
-TEST(LendingSimulation, a_rank_that_has_waited_for_one_slow_rank_does_not_wait_for_another) {
+// Rank 3 is first to request tasks. It gets six of rank 0's seven tasks and runs one of them for
+// 25 ms before it returns the other five. If rank 0 then lent one of the five to rank 1, whose
+// speed no rank knows, rank 0 would have to wait for another 20 ms.
+TEST(LendingSimulation,
+     after_waiting_for_a_slow_borrower_a_rank_lends_nothing_to_ranks_of_unknown_speed) {
   LendingScenario scenario;
   scenario.num_ranks = 4;
   scenario.work = {{{7, 3.2e-3, 0}}};
@@ -371,8 +373,8 @@ TEST(LendingSimulation, lending_never_doubles_the_time_of_a_step_and_rarely_leng
   }
 }
 
-// Simulates `waits` steps with and without lending. Returns how many times as long the last step
-// takes without lending as it takes with lending.
+// Simulates `waits` steps with and without lending. Returns the time of the last step without
+// lending, divided by its time with lending.
 double speed_of_lending(LendingScenario scenario, std::uint32_t waits, std::uint64_t seed) {
   scenario.ranks_per_node = 2;
   scenario.meets = true;
@@ -393,8 +395,8 @@ double speed_beside_a_competitor(double task_s, std::uint32_t waits, std::uint64
   return speed_of_lending(scenario, waits, seed);
 }
 
-// While the competitor has the core, a lent task may have to wait on rank 1 for a fifth of the
-// step. So lending may lengthen an individual run.
+// A lent task may wait for a fifth of the step, while the competitor has the core of rank 1. So a
+// single run may be slower with lending than without.
 TEST(LendingSimulation, lending_helps_if_another_program_shares_a_core_unless_tasks_are_tiny) {
   for (const double task_s : {1e-6, 10e-6, 100e-6, 1e-3})
     for (const std::uint32_t waits : {1, 4}) {
@@ -479,7 +481,7 @@ TEST(LendingSimulation,
   scenario.message_overhead_s = 0;
   const LendingOutcome outcome = simulate_lending(scenario);
   EXPECT_EQ(outcome.trouble, "");
-  const double depth = 1 + 2;  // levels of the tree: 1 for 16 ranks of a node, 2 for 64 nodes
+  const double depth = 1 + 2;  // tree levels: 1 joins the 16 ranks of a node, 2 join the 64 nodes
   EXPECT_LE(outcome.end_s - outcome.makespan_s, 3 * 2 * depth * scenario.far_latency_s + 1e-4);
 }
 
@@ -536,8 +538,8 @@ TEST(LendingSimulation, every_message_takes_time_of_its_sender_and_of_its_receiv
   LendingScenario scenario = two_apart();
   const double message_s = scenario.message_overhead_s = 1.0 / 4096;
   const LendingOutcome outcome = checked(scenario);
-  // Before its last task ends, rank 0 sends the message that it has entered the wait, and receives
-  // the report of rank 1.
+  // Before its last task ends, rank 0 sends one message (that rank 0 has entered the wait) and
+  // receives one (the report of rank 1).
   EXPECT_DOUBLE_EQ(outcome.makespan_s, 5 + 2 * message_s);
   EXPECT_DOUBLE_EQ(outcome.ranks[0].left_s, 5 + 7 * message_s + 2 * kPassing_s);
   EXPECT_DOUBLE_EQ(outcome.ranks[1].left_s, 5 + 8 * message_s + 3 * kPassing_s);
@@ -557,7 +559,8 @@ TEST(LendingSimulation, a_stalled_message_arrives_later_by_the_duration_of_the_s
   EXPECT_LT(end_s, 5 + 3 * (kPassing_s + 1.0 / 32));
 }
 
-TEST(LendingSimulation, messages_inside_a_node_have_a_latency_of_their_own_and_use_no_card) {
+TEST(LendingSimulation,
+     messages_inside_a_node_have_a_separate_latency_and_do_not_use_the_network_card) {
   LendingScenario scenario = two_apart();
   scenario.ranks_per_node = 2;
   const LendingOutcome outcome = checked(scenario);
@@ -565,8 +568,7 @@ TEST(LendingSimulation, messages_inside_a_node_have_a_latency_of_their_own_and_u
   EXPECT_EQ(outcome.max_bytes_out, 0);
 }
 
-TEST(LendingSimulation,
-     times_cover_only_the_last_wait_if_ranks_meet_between_waits_and_otherwise_all_waits) {
+TEST(LendingSimulation, barriers_between_waits_restrict_the_reported_times_to_the_last_wait) {
   LendingScenario scenario = two_apart();
   scenario.waits = 3;
   scenario.meets = true;
@@ -578,7 +580,8 @@ TEST(LendingSimulation,
   EXPECT_EQ(last.messages, 18u);
   scenario.meets = false;
   const LendingOutcome all = checked(scenario);
-  // Rank 0 enters the second wait when it has left the first one, after 5 s and two messages.
+  // Rank 0 enters the second wait as soon as it has left the first one: after 5 s and the time of
+  // two messages.
   EXPECT_DOUBLE_EQ(all.makespan_s, 5 + 2 * (4.5 + 2 * kPassing_s));
   EXPECT_DOUBLE_EQ(all.ranks[0].busy_s, 0.5 + 3 * 4.5);
   EXPECT_DOUBLE_EQ(all.ranks[1].busy_s, 0.125 + 3 * 4);
@@ -606,7 +609,7 @@ TEST(LendingSimulation, gives_up_after_the_maximum_number_of_events) {
             "no end after " + std::to_string(events - 1) + " events");
 }
 
-TEST(LendingSimulation, loads_known_to_a_thief_are_at_least_as_old_as_the_latency_of_their_report) {
+TEST(LendingSimulation, the_loads_that_a_thief_knows_are_outdated_by_at_least_the_message_latency) {
   EXPECT_EQ(checked(two_apart()).mean_load_age_s, 0) << "no rank sends requests";
   LendingScenario scenario = all_on_one(2, 1000, 1e-3);
   scenario.near_latency_s = 2e-3;
@@ -636,8 +639,8 @@ TEST(LendingSimulation, a_copied_task_starts_only_after_its_owner_has_granted_th
   const double data_s = 64 / scenario.card_bytes_per_s;  // time to send a task or a result
   const LendingOutcome outcome = checked(scenario);
   // The first task of rank 0 begins when the copy is packed and two messages are sent. After this
-  // task, rank 0 reads three messages of rank 1: that it has entered the wait, that it is idle, and
-  // the claim. Then rank 0 grants the claim.
+  // task, rank 0 reads three messages of rank 1: one says that rank 1 has entered the wait, one
+  // that rank 1 is idle, and one is the claim. Then rank 0 grants the claim.
   const double first_end_s = task_s + 2 * message_s + 1;
   const double starts_s = first_end_s + 4 * message_s + kPassing_s + message_s;
   EXPECT_DOUBLE_EQ(outcome.makespan_s,
@@ -664,7 +667,8 @@ TEST(LendingSimulation, a_copied_task_starts_at_once_if_ranks_claim_it_in_shared
   const double data_s = 64 / scenario.card_bytes_per_s;
   const LendingOutcome outcome = checked(scenario);
   const double copy_s = task_s + message_s + data_s + kPassing_s + message_s + task_s;
-  // Before rank 1 sends the result, it reads the message that rank 0 has entered the wait.
+  // Before rank 1 sends the result, it reads a message from rank 0, which says that rank 0 has
+  // entered the wait.
   EXPECT_DOUBLE_EQ(outcome.makespan_s, copy_s + 2 + message_s + copy_s);
   EXPECT_EQ(outcome.copies_run, 1u);
   ASSERT_EQ(outcome.ranks[1].spans.size(), 2u);
@@ -827,7 +831,7 @@ TEST(LendingSimulation, the_ideal_time_is_the_longest_of_three_bounds) {
   scenario.work = {{{100, 1, 0}}};
   scenario.task_overhead_s = 1;
   EXPECT_DOUBLE_EQ(ideal_makespan_s(scenario), 100 * 2 / (1 + 2 / 100.0));
-  // The card of the first node needs 5 s for each task that leaves the node.
+  // The network card of the first node needs 5 s for each task that leaves the node.
   scenario.task_overhead_s = 0;
   scenario.ranks_per_node = 2;
   scenario.bytes_per_task = 1e6;

@@ -45,8 +45,8 @@ LendingTransport::Passage LendingTransport::carry(std::uint32_t from, std::uint3
     at_s = card_free_s_[node] =
         std::max(card_free_s_[node], at_s) + bytes / scenario_.card_bytes_per_s;
   at_s += is_near ? scenario_.near_latency_s : scenario_.far_latency_s;
-  // Without random delays, messages are in order already: each rank, and each card, sends one
-  // message after the other.
+  // Without random delays, messages are in order already: each rank, and each network card, sends
+  // one message after the other.
   const bool is_delayed = scenario_.max_delay_s > 0 || scenario_.stall_share > 0;
   return {.arrival_s = is_delayed ? delayed_s(from, to, at_s) : at_s,
           .receiver_s = scenario_.message_overhead_s};

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-// Three nodes of two ranks. A card sends 100 bytes in one second.
+// Three nodes of two ranks each. A network card sends 100 bytes per second.
 LendingScenario three_nodes() {
   LendingScenario scenario;
   scenario.num_ranks = 6;

@@ -57,9 +57,10 @@ LendingScenario lending_network(const Machine& machine);
 /// Describes the step as a scenario for simulate_lending(): each place is a rank with one thread.
 /// The rank first does its background load and the tasks that cannot move; then its movable tasks
 /// can be lent. Latencies and bandwidths are those of the machine (cost_model.h). `machine` must
-/// outlive the scenario, which may point to it. A lent task and its result have equally many bytes;
-/// together they have the mean size of all tasks plus 128 bytes. Every node gets the mean number of
-/// places per node.
+/// outlive the scenario, because the scenario may hold a pointer to `machine`. A lent task and its
+/// result have equally many bytes; together they have the mean size of all tasks plus 128 bytes.
+/// All nodes of the scenario have the same number of places: the mean number of places per node of
+/// the machine.
 LendingScenario lending_scenario(const Machine& machine, const Workload& workload,
                                  const Placement& placement, const LendingOptions& options,
                                  LendingNetwork network = LendingNetwork::cards);

@@ -189,8 +189,7 @@ TEST(LentStepOverLinks, lends_little_if_places_are_balanced_even_if_tasks_differ
       }
       ratio += over_links(machine, workload, placement).end_s / 17e-3 / seeds;
     }
-    EXPECT_LE(ratio, 1.02) << text;  // without the margin doubt_s(), the ratios would be 1.2 and
-                                     // 1.3
+    EXPECT_LE(ratio, 1.02) << text;  // 1.2 and 1.3 on these machines without the margin doubt_s()
   }
 }
 
@@ -234,7 +233,8 @@ TEST(LentStepOverLinks, the_bytes_of_lent_tasks_take_time_at_the_network_card) {
   EXPECT_GT(over_fast.loans.bytes, 45 * 1e6);
 }
 
-// Both network models have the same latencies here, and messages are too small for cards to matter.
+// Both network models have the same latencies here, and messages are so small that the bandwidth of
+// network cards does not matter.
 TEST(LentStepOverLinks, gives_nearly_the_time_of_the_simpler_network_model_if_messages_are_small) {
   for (const char* text : {"core:4", "core:16", "node:2 core:2", "node:8 core:4"}) {
     const Machine machine = machine_from_text(text);

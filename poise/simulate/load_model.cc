@@ -20,9 +20,9 @@ double uniform_of(std::uint64_t seed, std::uint64_t object) {
   return Random(mix(seed) ^ mix(object + 1)).uniform();
 }
 
-/// The load of an object drifts along a random curve that is linear within each interval of steps.
-/// Returns the value of the curve at the start of interval `number`: 0 for the first interval,
-/// otherwise a normally distributed random number.
+/// The load of an object drifts along a random curve, made of straight lines between knots that are
+/// a fixed number of steps apart. Returns the value of the curve at a knot: 0 at knot 0, and a
+/// normally distributed random number at every other knot.
 double knot(std::uint64_t seed, std::uint64_t object, std::uint64_t number) {
   return number == 0 ? 0 : Random(mix(seed + number) ^ mix(object + 1)).normal();
 }

@@ -57,7 +57,7 @@ TEST(LoadModel, each_load_drifts_smoothly_from_its_recorded_value_to_a_random_on
   EXPECT_NEAR(std::sqrt(squares / 10000), 0.5, 0.02);
 }
 
-TEST(LoadModel, the_share_of_the_objects_that_grow_is_rounded_up) {
+TEST(LoadModel, the_number_of_objects_that_grow_is_the_share_of_all_objects_rounded_up) {
   EXPECT_THAT(factors("grow:share=0.3,rate=0.5", 3, 4), ElementsAre(2.5, 2.5, 1, 1));
   EXPECT_THAT(factors("grow:share=0,rate=0.5", 3, 3), Each(1));
   EXPECT_THAT(factors("grow:share=1,rate=0.5", 6, 3), Each(4));

@@ -14,14 +14,15 @@
 namespace poise {
 
 struct MemoryPressure {
-  /// How many times as long unpacking takes when the memory is full. 1: fullness has no effect.
+  /// Factor by which unpacking takes longer when the memory is full. 1: full memory has no effect.
   double factor = 1;
   /// Bytes of memory per place. If 0, the places of a domain share the memory of the domain, which
   /// the description of the machine must then state.
   std::uint64_t place_bytes = 0;
 };
 
-/// Throws Error if `pressure` has an effect but the memory of the places is unknown.
+/// Throws Error if the factor of `pressure` is above 1, but the memory size of the places is
+/// unknown.
 void check(const MemoryPressure& pressure, const Machine& machine);
 
 /// Returns for each place the factor by which full memory slows unpacking down. The factor is 1 if

@@ -85,7 +85,8 @@ TEST(MemoryPressure, the_memory_of_a_domain_holds_the_tasks_of_all_its_places) {
                                  {1.0, 1.0, 1 + 2 * (1.2 - 0.8) / 0.2, 1 + 2 * (1.2 - 0.8) / 0.2}));
 }
 
-TEST(MemoryPressure, the_memory_capacity_must_be_known_only_if_full_memory_slows_unpacking) {
+TEST(MemoryPressure,
+     unknown_memory_sizes_are_refused_if_the_simulation_slows_unpacking_in_full_memory) {
   EXPECT_NO_THROW(check({1, 0}, machine()));
   EXPECT_NO_THROW(check({2, 1}, machine()));
   EXPECT_THROW(check({1.5, 0}, machine()), Error);

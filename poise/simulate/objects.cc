@@ -55,8 +55,8 @@ Objects objects_of(const Trace& trace) {
     std::sort(sorted.begin(), sorted.end());
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
       fail(
-          "phase {}: two tasks have the same name; each needs a name of its own, by which it is "
-          "found in other phases",
+          "phase {}: two tasks have the same name; the names in a phase must differ, because a "
+          "name identifies a task in other phases",
           phase.id);
     objects.of_task.push_back(std::move(numbers));
   }

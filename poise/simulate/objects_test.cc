@@ -53,7 +53,7 @@ TEST(Objects, tasks_with_different_kinds_of_names_or_different_collections_are_d
   EXPECT_THAT(objects.of_task, ElementsAre(ElementsAre(0, 1, 2), ElementsAre(2, 1)));
 }
 
-TEST(Objects, only_tasks_with_ids_counted_per_home_place_are_distinguished_by_their_home_places) {
+TEST(Objects, home_places_distinguish_only_tasks_whose_ids_are_counted_per_home_place) {
   Trace trace =
       trace_of({{{.id = 7, .kind = Kind::sequence}, {.id = 7, .kind = Kind::sequence}, {.id = 4}},
                 {{.id = 7, .kind = Kind::sequence}, {.id = 7, .kind = Kind::sequence}, {.id = 4}},

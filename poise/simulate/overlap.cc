@@ -13,8 +13,7 @@ namespace poise {
 
 namespace {
 
-/// Seconds that a message costs its sender, seconds on its way, and seconds that it costs its
-/// receiver.
+/// The seconds that a message takes at its sender, on its way, and at its receiver.
 struct Transit {
   double sender_s = 0, way_s = 0, receiver_s = 0;
 };

@@ -17,12 +17,14 @@ namespace poise {
 /// begins the next step. A task sends all its messages of a step when it ends. Messages travel in
 /// parallel and keep neither place busy. A task is ready when all messages sent to it in the
 /// previous step have arrived. If all steps are equal, no step ends later than the formula of
-/// metrics.h predicts. No step's time includes the messages of the last step.
+/// metrics.h predicts. The messages that are sent in the last step
+/// are not counted in the time of any step.
 ///
 /// Under the formula `nuco` a message takes message_s() seconds (metrics.h). Under `physical` it
-/// takes the time at its two ends, unless the loads include that time, and the time on its way, of
-/// which the program hides the share workload.overlap behind computation. But no message leaves
-/// before the sender's place begins the step.
+/// takes the time at its two ends (unless the loads include that time) plus the time on its way.
+/// The program hides the share workload.overlap of the time on the way behind computation: the
+/// message arrives as if it had left earlier by this part of the time, but not before the sender's
+/// place began the step.
 class OverlapClocks {
  public:
   explicit OverlapClocks(std::uint32_t num_places) : place_s_(num_places, 0) {}

@@ -53,8 +53,9 @@ TEST(Overlap, two_tasks_that_exchange_messages_take_the_time_computed_by_hand) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 18);
 }
 
-TEST(Overlap, the_time_of_a_message_excludes_what_loads_include_and_what_the_program_hides) {
-  // A message takes 1 s at each end and is 9 s on its way: 8 s on the cards and 1 s of latency.
+TEST(Overlap, message_times_exclude_costs_that_loads_include_and_the_part_hidden_behind_work) {
+  // A message takes 1 s at each end and spends 9 s on its way: 8 s on the network cards and 1 s of
+  // latency.
   const Machine machine = with_formula(
       machine_from_text(
           "node:2 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:1 overhead:1"),

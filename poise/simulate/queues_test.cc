@@ -42,7 +42,7 @@ TEST(Queues, flows_without_bytes_or_resources_end_when_they_start) {
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{1, 0, 0}, {2, 9, 1}}), ElementsAre(1, 2));
 }
 
-/// Computes the ends of flows by the rules of queue_ends_s(). To find the next arrival at a
+/// Computes the end times of flows by the rules of queue_ends_s(). To find the next arrival at a
 /// resource, searches all flows.
 std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& flows,
                                  const std::vector<Detour>& detours) {

@@ -55,8 +55,8 @@ double juggled_bound_s(const Workload& workload, const MakespanBounds& bounds) {
   return bound_s;
 }
 
-/// Means over steps. Without balancing, balanced_s is over the same steps as with balancing, so
-/// that the two can be compared although loads change.
+/// Computes means over steps. Without balancing, balanced_s is the mean over the same steps as with
+/// balancing, so that runs with and without balancing can be compared although loads change.
 void summarise(const ReplayPlan& plan, Replay& replay) {
   const std::uint64_t first = plan.every < plan.steps ? plan.every : 0;
   double idle_s = 0, since_s = 0;
@@ -271,7 +271,7 @@ class Replayer::Run {
     std::vector<ObjectId> tasks = {};
     std::vector<std::uint64_t> steps = {};
     std::vector<std::vector<double>> loads_s = {};
-    std::uint64_t end = 0;  // steps before this one have been searched for loads
+    std::uint64_t end = 0;  // first step that has not been searched for loads
   };
 
   /// Returns the loads that the tasks of `step` had in earlier steps: one list per step, in the

@@ -78,8 +78,9 @@ struct Replay {
   double total_s = 0;  // time of the whole run: the sum of the next four times
   double iteration_s = 0, migration_s = 0, decision_s = 0, collection_s = 0;
   double formula_s = 0;  // time of all iterations by the formula of metrics.h
-  /// The mean time of the iterations after the first decision. Without balancing, of the same
-  /// iterations; of all iterations if the run ends before the first decision.
+  /// The mean time of the iterations that follow the first decision. A run without balancing takes
+  /// the mean over the same iterations. A run that ends before the first decision takes the mean
+  /// over all iterations.
   double balanced_s = 0;
   /// Idle time of all places divided by their total time. Only the event engine computes it.
   double idle_share = 0;
@@ -97,9 +98,9 @@ struct Replay {
 /// Before every K-th step, where K is the plan's `every`, the strategy gets what was measured in
 /// the previous step: tasks, loads, messages, background load and placement, and the loads of
 /// earlier steps (up to 128 MB and 1000 steps). The strategy is told that its placement lasts K
-/// steps, although later decisions may keep it: if loads change, migrations that pay off later than
-/// that are often wasted. The program stops for the decision and the migrations. Tasks are
-/// identified by name. A new task starts at its place in the trace or, without one, at place
+/// steps, although the placement may last longer: if loads change, migrations that need more than K
+/// steps to pay off are often wasted. The program stops for the decision and the migrations. Tasks
+/// are identified by name. A new task starts at its place in the trace or, without one, at place
 /// (object ID % places). A task that disappears and comes back is at the same place as before.
 class Replayer {
  public:
@@ -116,8 +117,8 @@ class Replayer {
   std::size_t phase_of(std::uint64_t step) const;
 
   /// Lower bound on the time of an iteration of this step under any placement: the
-  /// makespan_bound_s() of its workload or, if Juggle moves tasks while they run, the largest of
-  /// the bounds that are valid then.
+  /// makespan_bound_s() of its workload. If Juggle moves tasks while they run, some of the bounds
+  /// in makespan_bound_s() do not hold; the result is then the largest of the others.
   double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
   /// All work of the step divided by the sum of the speeds of all places. If subphases overlap, the
   /// work of the longest subphase counts.

@@ -92,7 +92,7 @@ TEST(Replay, the_strategy_gets_the_measurements_of_the_previous_step) {
               ElementsAre(ElementsAre(1), ElementsAre(1, 2, 3), ElementsAre(1, 2, 3, 4, 5)));
 }
 
-TEST(Replay, repeats_the_last_phase_or_the_whole_trace_when_the_trace_has_ended) {
+TEST(Replay, after_the_end_of_a_trace_either_the_last_phase_or_the_whole_trace_is_repeated) {
   const Trace trace = trace_of({{1}, {2}, {3}});
   const auto phases = [&](Beyond beyond) {
     const Replayer replayer(trace, flat_machine(1), Placement(1), {.steps = 7, .beyond = beyond});
@@ -241,7 +241,7 @@ TEST(Replay, the_time_of_all_steps_is_at_least_the_sum_of_their_lower_bounds) {
   }
 }
 
-TEST(Replay, tasks_that_moved_before_they_were_pinned_do_not_raise_the_lower_bound) {
+TEST(Replay, the_lower_bound_allows_tasks_to_move_before_the_phase_that_pins_them) {
   Trace trace = trace_of({{3, 3}, {3, 3}});
   for (Task& task : trace.phases[1].workload.tasks) task.movable = false;
   const Replayer replayer(trace, flat_machine(2), Placement(2), {.steps = 2, .every = 1});
@@ -406,7 +406,7 @@ TEST(Replay, gives_the_same_times_as_a_simple_replay_that_simulates_every_step) 
   }
 }
 
-TEST(Replay, gives_the_strategy_the_seed_and_the_number_of_steps_that_its_placement_is_to_last) {
+TEST(Replay, the_strategy_gets_the_seed_and_the_number_of_steps_until_the_next_decision) {
   for (const std::uint64_t every : {2u, 500u}) {
     const Replayer replayer(trace_of({{1, 2}}), flat_machine(2), Placement(2),
                             {.steps = every + 1, .every = every, .seed = 7});
@@ -473,7 +473,7 @@ TEST(Replay, every_step_ends_with_a_barrier_if_the_plan_asks_for_one) {
   EXPECT_EQ(run(true), 3 * (2 + 2));  // each barrier takes two rounds of messages
 }
 
-TEST(Replay, both_engines_apply_each_rule_for_how_places_wait_between_subphases) {
+TEST(Replay, both_engines_apply_every_rule_for_waiting_between_subphases) {
   Trace trace = trace_of({{4, 4}});
   trace.phases[0].workload.subphase_load_s = {{3, 1}, {1, 3}};
   const std::map<SubphaseRule, double> expected_s{

@@ -186,8 +186,9 @@ void NetworkRoutes::add_dragonfly(std::uint32_t from, std::uint32_t to,
 }
 
 /// Goes up from the finest tier (the last) to the coarsest tier on which the nodes differ in group,
-/// and down again. An uplink has several links. One of them is selected by the number of the
-/// detour's root `via` or, without a detour, by the number of the receiving node `to`.
+/// and down again. Each uplink consists of several links. A message with a detour takes link number
+/// via % count, where `via` is the root of the detour. A message without a detour takes link number
+/// to % count.
 void NetworkRoutes::find_in_tree(NodeId from, NodeId to, std::uint32_t via,
                                  std::vector<LinkStop>& links) const {
   const auto add = [&](std::size_t tier, NodeId node, bool is_down) {

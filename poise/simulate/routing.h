@@ -71,9 +71,9 @@ class NetworkRoutes {
   void find(NodeId from, NodeId to, std::uint32_t via, std::vector<LinkStop>& links) const;
 
   /// Additional latency, in seconds, of a route that has more hops than the minimal route. It is
-  /// negative if the route has fewer hops. In a dragonfly this is possible, because the minimal
-  /// route takes the only link between the two groups, even if it has to go through both groups for
-  /// that.
+  /// negative if the route has fewer hops. This happens in a dragonfly: the minimal route uses the
+  /// only direct link between the two groups, and may need further hops inside both groups to get
+  /// to that link and away from it.
   double extra_latency_s(NodeId from, NodeId to, std::uint32_t via) const;
 
  private:

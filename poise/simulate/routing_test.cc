@@ -238,7 +238,7 @@ TEST(Routing, a_route_in_a_tree_ascends_to_the_first_common_tier_and_descends_fr
   for (NodeId from = 0; from < 16; ++from)
     for (NodeId to = 0; to < 16; ++to)
       for (const std::uint64_t id : ids_of(links_of(machine, from, to))) all.insert(id);
-  // Up and down: 3 links for each of 4 racks, and 4 links for each of 2 rows.
+  // In each direction (up and down), each of the 4 racks has 3 links, and each of the 2 rows has 4.
   EXPECT_EQ(all.size(), 2u * (3 * 4 + 4 * 2));
   for (std::uint32_t via = 0; via < 12; ++via) {
     const auto links = ids_of(links_of(machine, 0, 15, via));
@@ -254,7 +254,8 @@ TEST(Routing, a_route_in_a_tree_ascends_to_the_first_common_tier_and_descends_fr
   EXPECT_THAT(drawn, testing::ElementsAre(0, 1, 2, 3)) << "as many roots as links of a row";
 }
 
-TEST(Routing, an_uplink_has_no_links_if_its_bandwidth_is_unlimited_and_otherwise_at_least_one) {
+TEST(Routing,
+     an_uplink_of_finite_bandwidth_has_at_least_one_link_and_an_unlimited_uplink_has_none) {
   const Machine thin = machine_of("row:2 rack:2 node:2 core:1 factors:1,1,1,1 uplink:300,0");
   const auto links = links_of(thin, 0, 7);
   ASSERT_EQ(links.size(), 2u);
@@ -328,12 +329,13 @@ TEST(Routing, adaptive_routing_takes_detours_for_tornado_traffic_but_not_between
   }
 }
 
-// All nodes of a group send to the next group. By minimal routes, the only link between the two
-// groups carries the traffic of 4 routers. Detours divide this traffic among 7 other groups. Then
-// links inside groups are the busiest: a router receives messages from the 2 groups to which it is
-// linked, and passes them on to the router that is linked to the groups after those. With 300
-// places on each router, such a link carries 2 * 1200 / 7 messages in transit, 300 * 2 / 7 that
-// leave the group, and 300 * 2 / 7 that arrive.
+// In each group g, all nodes send to group g + 1. With minimal routing, the only link between these
+// two groups carries the traffic of all 4 routers of g. Detours divide this traffic among the 7
+// other groups, and links inside groups become the busiest. A router with links to groups g and h
+// receives detoured messages from both, and forwards them to the router of its own group that has
+// links to g + 1 and h + 1. With 300 places on each router, the link between these two routers
+// carries 2 * 1200 / 7 messages in transit, 300 * 2 / 7 that leave the group, and 300 * 2 / 7 that
+// arrive.
 TEST(Routing, detours_relieve_the_link_between_two_groups_of_a_dragonfly) {
   const Machine machine = machine_of("dragonfly:9x4 core:300");
   const auto next_group = [](NodeId node) { return (node + 4) % 36; };
@@ -368,7 +370,8 @@ TEST(Routing, a_flow_takes_the_detour_if_the_minimal_route_is_busier) {
   routes.add(std::vector<RouteStop>{{1, 1}, {2, 1}});
   const std::vector<Flow> flows(3, Flow{0, 1, 0, 1});
   const std::vector<Detour> detours(3, Detour{1, 0.5});
-  // For flow 1, both routes are equally fast, and it takes the direct one. Flow 2 takes the detour.
+  // For flow 1, both routes are equally fast, so flow 1 takes the minimal route. Flow 2 takes the
+  // detour.
   EXPECT_THAT(fluid_ends_s(routes, flows, 0, detours), testing::ElementsAre(2, 2, 1.5));
   EXPECT_THAT(queue_ends_s(routes, flows, detours), testing::ElementsAre(1, 2, 2.5));
 }

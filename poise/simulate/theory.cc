@@ -80,7 +80,8 @@ double proactive_bound_s(const SpmdProgram& program, double period_s) {
 namespace {
 
 /// The progress of the threads at a balancing point of the idealised algorithm, if no thread has
-/// blocked yet: `ahead` threads have rest_s - lag_s seconds of work left, the others rest_s.
+/// blocked yet: `ahead` is the number of threads that have rest_s - lag_s seconds of work left; the
+/// others have rest_s seconds left.
 struct PointState {
   double rest_s = 0, lag_s = 0;
   std::uint64_t ahead = 0;

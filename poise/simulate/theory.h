@@ -67,11 +67,11 @@ double proactive_bound_s(const SpmdProgram& program, double period_s);
 ///
 /// Let n_f be the number of fast slots. In every period the n_f least advanced threads are in the
 /// fast slots, where each gains lag_s() on the threads in slow slots. After k balancing points
-/// every thread has gained lag_s() floor(k n_f / n) times, and k n_f mod n threads once more. From
-/// then on each place needs as much time as all its threads together have work left. If no place
-/// needs more than a period, the phase ends when the last place is done. Otherwise, if some thread
-/// can finish before the next balancing point, the phase ends after that point. The bound is never
-/// below proactive_bound_s().
+/// every thread has gained lag_s() floor(k n_f / n) times, and (k n_f mod n) of the threads have
+/// gained it once more. From then on each place needs as much time as the sum of the remaining work
+/// of its threads. If no place needs more than a period, the phase ends when the last place is
+/// done. Otherwise, if some thread can finish before the next balancing point, the phase ends after
+/// that point. The bound is never below proactive_bound_s().
 double proactive_tight_bound_s(const SpmdProgram& program, double period_s);
 
 /// Time if every balancing point stops all places for cost_s: without_cost_s divided by 1 - cost_s

@@ -31,8 +31,8 @@ TEST(Theory, eight_threads_on_seven_places_take_the_times_computed_by_hand) {
 }
 
 TEST(Theory, a_run_gets_longer_by_the_costs_of_all_its_balancing_points) {
-  // The paper expects 20% less speed if the period is 0.5 ms and each balancing point costs 100 us
-  // (section 4.5).
+  // Section 4.5 of the paper: if each balancing point costs 100 us and the period is 0.5 ms, a
+  // program runs at 80 % of the speed that it would have without this cost.
   EXPECT_DOUBLE_EQ(with_cost_s(8, 0.5e-3, 100e-6), 10);
   EXPECT_TRUE(std::isinf(with_cost_s(8, 100e-6, 100e-6)));
 }
@@ -130,7 +130,8 @@ TEST(Theory, eleven_threads_on_four_places_take_the_times_computed_by_hand) {
   EXPECT_EQ(balanced_once_s(program), 21) << "fewer fast slots than slow ones";
   EXPECT_EQ(balanced_once_s({8, 7, 8}), 8 * 1.75);
   // The two threads in fast slots end after 14 s, when the nine others have 7 / 3 s of work left.
-  // Six of these then share a place with one thread, and three with two threads.
+  // From then on, six of the nine threads run in pairs on three places, and the other three run on
+  // one place.
   const double left_s = 7 / 3.0;
   EXPECT_NEAR(reactive_s(program), 5 * (14 + 2 * left_s + left_s / 3), 1e-9);
 }
@@ -166,7 +167,8 @@ TEST(Theory,
 TEST(Theory, only_phases_that_contain_a_balancing_point_get_shorter) {
   // Without balancing, this program takes 20 s.
   const SpmdProgram program{8, 7, 1, 10};
-  // With a period of 6 s, the balancing points are at 6, 12 and 18 s; with 5 s, at 5, 10 and 15 s.
+  // A period of 6 s gives balancing points at 6, 12 and 18 s, and a period of 5 s at 5, 10 and
+  // 15 s. In both cases, 3 of the 10 phases get shorter.
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 40), 20);

@@ -89,7 +89,7 @@ class Threads {
       left_s = wanted_s <= left_s ? left_s - wanted_s : 0;
       for (const ThreadId t : on_[p])
         if (rest_s_[t] > 0) work(p, t, work_s);
-      done_s_[p] = now_s_ + used_s;  // not end_s - left_s, which is imprecise if end_s is far
+      done_s_[p] = now_s_ + used_s;  // not end_s - left_s, which is imprecise if end_s is large
     }
     idle_s_[p] += left_s;
   }

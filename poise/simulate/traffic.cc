@@ -95,8 +95,8 @@ class RouteFinder {
   RouteFinder(const Machine& machine, const CostModel& costs, const NetworkRoutes& network)
       : machine_(machine), resources_(machine, costs), network_(network) {}
 
-  /// Lists the resources on a route. Returns how many bytes take as long to transfer as the gap
-  /// after a message.
+  /// Lists the resources on a route. Returns the number of bytes whose transfer takes as long as
+  /// the gap after a message.
   double find(const RouteTraffic& route, std::vector<RouteStop>& stops) {
     find_route(resources_, route.from, route.to, crossings_);
     const double extra = bytes_per_message(crossings_), bytes = route.bytes + route.count * extra;

@@ -32,7 +32,8 @@ std::vector<std::string> route(DomainId from, DomainId to, bool shares_network =
   return names;
 }
 
-TEST(Traffic, a_message_between_rows_passes_resources_outwards_and_then_inwards) {
+TEST(Traffic,
+     a_message_between_rows_passes_the_uplinks_of_its_sender_and_the_downlinks_of_its_receiver) {
   EXPECT_THAT(
       route(3, 12),
       ElementsAre("memory bus of domain 3", "card out of node 1", "uplink of group 0 in tier 1",
@@ -50,7 +51,8 @@ TEST(Traffic, a_message_inside_a_node_passes_the_link_between_the_memory_buses) 
                                        "memory bus of domain 4"));
 }
 
-TEST(Traffic, merges_transfers_of_a_pair_and_lists_receivers_from_the_place_after_the_sender_on) {
+TEST(Traffic,
+     combines_transfers_of_the_same_pair_and_lists_receivers_in_cyclic_order_after_the_sender) {
   const Machine machine = machine_from_text("core:4");
   const auto ends = [](const Transfer& transfer) {
     return EndTimes{transfer.count, transfer.bytes};
@@ -115,7 +117,8 @@ TEST(Traffic, only_the_given_fraction_of_the_bytes_between_different_places_coun
   EXPECT_TRUE(traffic.detours().empty());
 }
 
-TEST(Traffic, the_gap_after_a_message_counts_even_if_bytes_take_no_time) {
+TEST(Traffic,
+     each_message_occupies_a_card_for_the_duration_of_the_gap_even_if_its_bytes_take_no_time) {
   const Machine machine = machine_from_text(std::string(kWithGap) + " bandwidth:0");
   const Traffic traffic(machine, machine.costs(), {{0, 1, 6, 600}},
                         [](const Transfer&) { return EndTimes(); });

@@ -30,9 +30,9 @@ static_assert(kMaxExactVisits < kMaxVisits && kMinComputations < kMaxComputation
 inline constexpr double kReportBytesPerTask = 24, kReportBytesPerMessage = 24;
 /// Bytes that place 0 sends back to a place for each task there: the new place of the task.
 inline constexpr double kAnswerBytesPerTask = 4;
-/// Maximum number of pairs of places that exchange data in the cached traffic of all phases. If
-/// there are more, the whole cache is emptied before another phase is added. That many pairs
-/// take 2 GB.
+/// Limit on the cache that holds the traffic of phases: the number of pairs of communicating
+/// places, summed over the cached phases. If the cache exceeds the limit, the whole cache is
+/// emptied before another phase is added. At the limit, the cache takes 2 GB.
 inline constexpr std::size_t kMaxCachedPairs = std::size_t{1} << 25;
 /// Limits on what a predictor sees: number of past steps, and number of past loads (one per task
 /// and step), which take 128 MB.
@@ -45,8 +45,8 @@ inline constexpr double kRelaxedFill = 0.8;
 
 /// Seconds between two polls of an idle rank that may still send requests.
 inline constexpr double kIdlePoll_s = 50e-6;
-/// Bytes that a message has in addition to its tasks, and bytes that a lent task has in addition to
-/// its data: the header of the task and the header of its result.
+/// kHeaderBytes: bytes of a message in addition to its tasks. kHeaderBytesOfTask: bytes of a lent
+/// task in addition to its data, for the headers of the task and of its result.
 inline constexpr double kHeaderBytes = 256, kHeaderBytesOfTask = 128;
 /// Data of at least this many bytes are sent separately, so that their receiver learns the speed of
 /// the link; see `large_bytes` in docs/tasks.md.
@@ -67,9 +67,9 @@ inline constexpr double kMaxPoints = 1e5;
 /// its progress exceeds the average by more than this margin; otherwise it is behind. The margin
 /// can be tiny, because the simulation knows progress exactly.
 inline constexpr double kMargin = 1e-6;
-/// Maximum number of threads, maximum number of places, and maximum of the product threads * steps.
-/// Each balancing point counts as one step, and each phase as up to eight further steps. A step
-/// takes about 50 ns per thread, so a simulation takes at most about 10 s.
+/// Limits on the number of threads, on the number of places, and on the product threads * steps.
+/// Each balancing point counts as one step, and each phase as up to eight steps. A step takes about
+/// 50 ns per thread, so a simulation takes at most about 10 s.
 inline constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
 inline constexpr double kMaxThreadSteps = 2e8;
 /// Shortest period in seconds that is advised: five ticks of a 250 Hz kernel. With shorter periods,
@@ -79,8 +79,8 @@ inline constexpr double kMinPeriod_s = 0.020;
 inline constexpr double kGoodShare = 0.97;
 /// Smallest speed-up, relative to threads that never move, that justifies moving threads.
 inline constexpr double kWorthGaining = 1.02;
-/// To compute advice, at most this number of phases is simulated. Of longer programs, only the
-/// first phases are simulated.
+/// Maximum number of phases that are simulated to compute advice. If a program has more phases,
+/// only the first ones are simulated.
 inline constexpr std::uint64_t kPhasesTried = 50;
 
 }  // namespace poise::simulate_tuning

@@ -56,7 +56,7 @@ TEST(TwoJobs, jobs_balanced_as_one_team_end_together_without_idle_cpus) {
   EXPECT_DOUBLE_EQ(ends.used, 1);
 }
 
-/// The ends of two jobs with phases of 1 s, computed in small steps of time.
+/// The times at which two jobs with phases of 1 s end, computed in small steps of time.
 TwoEnds stepped(const TwoJobs& jobs, double period_s) {
   constexpr double kStep_s = 1.0 / 1024;
   const std::uint64_t shared = jobs.threads_a + jobs.threads_b - jobs.places;
@@ -120,7 +120,8 @@ TEST(TwoJobs, on_p_places_each_job_needs_1_to_p_threads_and_both_jobs_together_a
   }
 }
 
-TEST(TwoJobs, jobs_with_no_threads_or_too_many_or_too_few_to_use_all_places_are_refused) {
+TEST(TwoJobs,
+     jobs_are_refused_on_p_places_if_one_has_0_or_over_p_threads_or_both_together_have_under_p) {
   EXPECT_THROW(two_jobs_limit({3, 4, 8, 1}), Error);
   EXPECT_THROW(two_jobs_limit({0, 8, 8, 1}), Error);
   EXPECT_THROW(simulate_two_jobs({9, 1, 8, 1}, 1), Error);

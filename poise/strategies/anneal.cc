@@ -21,8 +21,8 @@ namespace poise {
 
 namespace {
 
-/// Temperatures are in units of the sum over places of (busy / peak)^12, in which the busiest place
-/// counts 1. At the first temperature, a trial that raises the sum by 1/3 is accepted with a
+/// Temperatures are in units of the sum over places of (busy / peak)^12, to which the busiest place
+/// adds 1. At the first temperature, a trial that raises the sum by 1/3 is accepted with a
 /// probability of about 1/3. At the last temperature, a trial that raises it by 1e-4 is accepted
 /// with a probability of about 1/30.
 constexpr double kFirstTemperature = kStrategiesTuning.first_temperature;

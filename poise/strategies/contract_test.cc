@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/paths.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
@@ -188,6 +189,7 @@ TEST_P(Contract, every_strategy_works_on_every_machine_in_the_machines_folder) {
 }
 
 TEST_P(Contract, every_strategy_is_deterministic) {
+  POISE_SKIP_IF_SLOW();
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 2)) {
@@ -199,7 +201,8 @@ TEST_P(Contract, every_strategy_is_deterministic) {
   }
 }
 
-TEST_P(Contract, a_strategy_listed_as_ignoring_messages_gives_the_same_placement_without_them) {
+TEST_P(Contract,
+       a_strategy_listed_as_ignoring_messages_gives_the_same_placement_if_there_are_no_messages) {
   if (!GetParam().ignores_messages) GTEST_SKIP() << "it uses messages";
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
@@ -361,7 +364,7 @@ TEST(ContractOfGreedy, the_makespan_of_greedy_stays_within_grahams_bounds) {
   }
 }
 
-TEST(ContractOfKeep, keep_returns_the_current_placement) {
+TEST(ContractOfKeep, the_strategy_keep_returns_the_current_placement) {
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 5)) {

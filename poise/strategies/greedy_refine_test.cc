@@ -16,7 +16,8 @@
 namespace poise {
 namespace {
 
-TEST(GreedyRefine, moves_a_task_only_if_keeping_it_would_make_its_place_busier_than_the_threshold) {
+TEST(GreedyRefine,
+     moves_a_task_only_if_the_busy_time_of_its_place_would_otherwise_exceed_the_threshold) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 3.0, 2.0}) workload.tasks.push_back({load_s});
   const Placement current(4, 1);

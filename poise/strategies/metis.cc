@@ -176,9 +176,9 @@ std::vector<Share> large_enough(std::span<const double> shares) {
   return kept;
 }
 
-/// Returns the file that defines a function, or no file if this is unknown. It is unknown if the
-/// program is not a position-independent executable and takes the function's address: the address
-/// is then that of a stub inside the program.
+/// Returns the file that defines a function, or an empty result if that file cannot be determined.
+/// The latter happens if the program is not position-independent and takes the address of the
+/// function: the address is then that of a stub inside the program.
 Dl_info definition_of(void* function) {
   Dl_info file{};
   ElfW(Sym)* symbol = nullptr;
@@ -201,8 +201,8 @@ void check_is_metis() {
   }
   if (is_metis) return;
   fail(
-      "strategy metis: the program links another METIS ({}), whose functions take the place of "
-      "those with which Poise was built; name another strategy",
+      "strategy metis: the program links another METIS ({}) instead of the one with which Poise "
+      "was built; name another strategy",
       file.dli_fname == nullptr ? "statically" : file.dli_fname);
 }
 

@@ -32,7 +32,7 @@ TEST_F(Metis, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
     SCOPED_TRACE(strategy);
     const Placement placed = square.placed(strategy);
     EXPECT_LT(square.metrics(placed).imbalance, 1.05);
-    EXPECT_LT(cut(square, placed), 3 * 64 * 2 * 3 / 2);  // 1.5 times 6 straight cuts of 64 edges
+    EXPECT_LT(cut(square, placed), 3 * 64 * 2 * 3 / 2);  // 1.5 times 6 cuts of 64 edges each
   }
 }
 
@@ -73,7 +73,7 @@ TEST_F(Metis, prints_nothing_even_if_one_task_is_huge) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST_F(Metis, balances_loads_of_which_some_are_larger_than_the_share_of_a_place) {
+TEST_F(Metis, balances_loads_even_if_some_tasks_are_larger_than_the_share_of_a_place) {
   double sum = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);

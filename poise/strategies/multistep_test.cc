@@ -51,7 +51,7 @@ TEST(Multistep, balances_predicted_loads) {
   EXPECT_EQ(placed, parse_strategy("greedy").rebalance({machine, next, current, machine.costs()}));
 }
 
-TEST(Multistep, its_inner_strategy_knows_how_many_steps_follow) {
+TEST(Multistep, passes_the_number_of_remaining_steps_to_its_inner_strategy) {
   // Moving a task takes 1 s and saves 0.1 s per step.
   Workload workload = with_loads({0.1, 0.1});
   for (Task& task : workload.tasks) task.bytes = 1'000'000'000;

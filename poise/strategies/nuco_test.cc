@@ -179,7 +179,8 @@ TEST(Nuco, the_cost_of_a_place_includes_its_background_load) {
   EXPECT_EQ(small.place_of(0), 2u);
 }
 
-TEST(Nuco, messages_inside_a_place_lower_its_cost_unless_the_option_local_is_0) {
+TEST(Nuco,
+     messages_received_inside_a_place_lower_the_cost_of_the_place_unless_the_option_local_is_0) {
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};
@@ -257,8 +258,9 @@ Campaign four_calls(const char* strategy, const char* kind, TaskId num_tasks,
 }
 
 TEST(Nuco, migrates_far_fewer_tasks_than_greedy_comm_for_a_similar_balance) {
-  // Results in section VI of the NucoLB paper: with lb_test, 14 of 200 tasks migrate, compared with
-  // 195 under other balancers; with stencil4D, 47 migrate, compared with 5.3 times as many.
+  // Results in section VI of the NucoLB paper: with lb_test, NucoLB migrates 14 of 200 tasks, and
+  // other balancers migrate 195. With stencil4D, NucoLB migrates 47 tasks, and other balancers 5.3
+  // times as many.
   for (const char* name : {"NUMA32", "NUMA48"})
     for (const auto& [kind, num_tasks, ratio] :
          {std::tuple{"lb_test", 200u, 8.0}, {"stencil4d", 256u, 5.3}}) {
@@ -289,8 +291,8 @@ double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, co
 }
 
 TEST(Nuco, gives_shorter_iterations_of_the_miniapp_lb_test_than_greedy_comm) {
-  // Results in table IV of the NucoLB paper: an iteration takes 0.52 s on 32 cores and 0.36 s on
-  // 48. With GreedyCommLB it takes 1 % to 3 % longer.
+  // Results in table IV of the NucoLB paper: with NucoLB, an iteration takes 0.52 s on 32 cores and
+  // 0.36 s on 48 cores. With GreedyCommLB, iterations take 1 % to 3 % longer.
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA32") / 30, 0.52, 0.02);
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA48") / 30, 0.36, 0.02);
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4"})

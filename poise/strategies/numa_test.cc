@@ -116,6 +116,7 @@ TEST(Numa, gives_the_same_placement_as_a_reference_implementation_on_random_prob
 }
 
 TEST(Numa, gives_the_same_placement_as_a_reference_implementation_on_machines_used_in_papers) {
+  POISE_SKIP_IF_SLOW();
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -85,8 +85,9 @@ TEST(Orb, balances_a_large_grid_of_unequal_tasks_and_cuts_few_edges) {
   const Placement placed = orb(machine, workload, current);
   const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placed);
   EXPECT_LT(metrics.imbalance, 1.01);
-  // Cutting the grid into 4 by 4 squares would cut 600 edges: six lines, each across 100 edges.
-  // Because the loads are unequal, the lines have steps and cut more edges.
+  // If all loads were equal, six straight lines, each across 100 edges, would divide the grid into
+  // 4 by 4 squares and cut 600 edges. The loads are unequal, so the lines have steps and cut more
+  // edges.
   const auto cut =
       std::count_if(workload.messages.begin(), workload.messages.end(),
                     [&](const Message& m) { return placed.of(m.from) != placed.of(m.to); });
@@ -149,8 +150,9 @@ class NaiveOrb {
     const std::size_t axis = longest_axis(tasks);
     std::ranges::sort(tasks, {},
                       [&](TaskId t) { return std::pair(problem_.workload.positions[t][axis], t); });
-    // Takes the prefix of the sorted tasks whose weight is closest to the wanted weight. So a task
-    // belongs below the plane if at least half of its weight fits there.
+    // Puts the first of the sorted tasks below the plane, as many as bring their total weight
+    // closest to the wanted weight. So a task belongs below the plane if half of its weight, plus
+    // the weight of all tasks before it, does not exceed the wanted weight.
     const double wanted = both > 0 ? all * (left / both) : 0;
     std::size_t best = 0;
     for (double prefix = 0; best < tasks.size(); ++best) {

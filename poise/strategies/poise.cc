@@ -41,7 +41,7 @@
 /// A placement is scattered if messages stay within places at most twice as often as by chance. If
 /// the current placement is scattered or has about as much traffic as blocks of consecutive tasks,
 /// and the budget does not allow all of these steps, the first search starts from the placement
-/// with little traffic if its total time is shorter.
+/// with little traffic, unless a placement found so far has a shorter total time.
 ///
 /// Step 1 always runs. The other steps run within a budget of computing time: 1 % of the time of
 /// the coming phases, or 2 ms plus 3 us per task if that is longer (scan_budget.h).
@@ -135,7 +135,7 @@ class Search {
   }
 
   /// Makes blocks of consecutive tasks a candidate if messages take a notable part of the time.
-  /// They take little computing time, so they are tried even if the budget is too small for a
+  /// Blocks take little computing time, so they are tried even if the budget is too small for a
   /// search that starts from them.
   void try_blocks() {
     if (!is_within_room_ || !messages_weigh() || !pays() || !may_spend(kCosts.consecutive_scans))
@@ -421,9 +421,9 @@ class Search {
 
   /// Returns the better of two placements, by total time: `blocks` (blocks of consecutive tasks)
   /// or, if the budget allows, a partition of the tasks (from_scratch.h). The partition is computed
-  /// with little effort, because local search follows. If the budget does not allow a stage of
-  /// local search after the refinement of the partition, the refinement is left out, because the
-  /// stage gains more.
+  /// with little effort, because local search follows. If the budget does not suffice for both a
+  /// refinement of the partition and a stage of local search, the refinement is left out, because
+  /// local search gains more.
   Outcome with_little_traffic(Outcome blocks) {
     if (!may_spend(kCosts.new_placement_scans + kCosts.descent_scans())) return blocks;
     has_partitioned_ = true;
@@ -496,9 +496,9 @@ class Search {
   }
 
   /// Makes `other` the best outcome if its total time is shorter, or if its total time is nearly
-  /// equal and it moves fewer bytes. First undoes moves of `other` that do not pay. That seldom
-  /// shortens the iterations, so `other` is dropped without undoing moves if its iterations alone
-  /// take longer than the best total time.
+  /// equal and it moves fewer bytes. First undoes those moves of `other` that do not pay. If the
+  /// iterations of `other` alone take longer than the best total time, drops `other` at once,
+  /// because undoing moves seldom shortens the iterations.
   void take_if_better(Outcome other) {
     if (steps_ * other.iteration_s > (1 + tuning_.same_total) * total_s(best_)) return;
     other = on_the_way(std::move(other));
@@ -540,14 +540,14 @@ class Search {
   std::optional<Outcome> scheduled_;  // a list schedule, from which no search has started yet
   // The migration time of the placement that the first local search found.
   double far_migration_s_ = 0;
-  // True if, after try_few_moves(), a new placement with less traffic will hardly pay. Even if it
-  // lowered the average busy time to the lower bound, its additional migrations might take at least
-  // as long as that would save in all steps.
+  // True if, after try_few_moves(), a new placement with less traffic will hardly pay off: even if
+  // it lowered the average busy time to the lower bound, its additional migrations might take at
+  // least as long as the time saved in all steps together.
   bool traffic_cannot_pay_ = false;
   bool has_partitioned_ = false;  // a partition has been tried as a starting placement
   unsigned passes_in_vain_ = 0;
-  // True if the best placement is from a pass (a series of perturbations). Then none of its moves
-  // has been undone yet.
+  // True if the best placement is from a pass (a series of perturbations). In that case, the moves
+  // that do not pay have not been undone yet.
   bool has_passed_ = false;
 };
 

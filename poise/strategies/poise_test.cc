@@ -227,7 +227,8 @@ TEST(Poise, partitions_tasks_without_refinement_if_there_is_no_time_to_refine_th
   }
 }
 
-TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_a_block_of_consecutive_tasks) {
+TEST(Poise,
+     partitions_tasks_of_a_grid_even_if_each_place_starts_with_a_block_of_consecutive_tasks) {
   // Here a decision has a budget of 20 ms (2 ms plus 3 us per task), too little for both a search
   // from the current placement and a partition.
   const Machine machine = twenty_nodes();
@@ -239,10 +240,11 @@ TEST(Poise, partitions_tasks_of_a_grid_although_each_place_has_a_block_of_consec
   }
 }
 
-TEST(Poise, partitions_tasks_if_messages_take_little_time_and_much_computing_time_is_left) {
-  // Local search from the current placement comes within 3 % of the lower bound here, so other
-  // starting placements are not tried right after it. With a partition, the iterations become
-  // another 3 % shorter.
+TEST(Poise,
+     still_partitions_tasks_after_local_search_has_almost_reached_the_bound_if_time_is_left) {
+  // After local search from the current placement, iterations are at most 3 % longer than the lower
+  // bound, so the strategy does not try other starting placements right away. A partition, tried
+  // later, makes the iterations 3 % shorter.
   const Machine machine =
       with_formula(machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1"), CostFormula::nuco);
   double ours_s = 0, treematch_s = 0;
@@ -272,7 +274,8 @@ TEST(Poise,
 }
 
 TEST(Poise, spends_little_time_on_starting_placements_that_cause_too_much_traffic) {
-  // Traffic makes the list schedule a poor start here: only one stage of search from it pays.
+  // The list schedule causes heavy traffic here, so only one stage of local search from it pays
+  // off.
   const Machine machine = twenty_nodes();
   double ours_s = 0, refine_comm_s = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
@@ -334,7 +337,7 @@ TEST(Poise, perturbations_shorten_the_total_time_of_an_rmat_graph) {
   EXPECT_LT(sums("rmat", "").total_s, 0.999 * few_s);
 }
 
-TEST(Poise, is_no_worse_than_blocks_of_consecutive_tasks_if_there_is_no_time_for_a_second_search) {
+TEST(Poise, is_no_worse_than_blocks_of_consecutive_tasks_if_there_is_time_for_only_one_search) {
   // A ring of tasks, in which pairs of neighbouring tasks are assigned to the places in turn. Half
   // of the messages stay within a place, so the placement is not scattered, and the first search
   // starts from it.
@@ -356,8 +359,9 @@ TEST(Poise, is_no_worse_than_blocks_of_consecutive_tasks_if_there_is_no_time_for
 TEST(Poise, keeps_square_blocks_of_a_grid_if_there_is_no_time_for_a_second_search) {
   // Each place has a square of 8 x 8 tasks, so most messages stay within a place, and the first
   // search starts from this placement. The tasks of one place are twice as heavy as all others.
-  // Therefore iterations with blocks of consecutive tasks are shorter if no task moves, although
-  // such blocks (two rows of the grid) exchange twice as many messages.
+  // Therefore, as long as no task moves, an iteration takes longer in this placement than with
+  // blocks of consecutive tasks (two rows of the grid), although such blocks exchange twice as many
+  // messages.
   const Machine machine = machine_from_text("core:16 message:0.4");
   Workload workload;
   Placement squares(32 * 32);
@@ -379,7 +383,7 @@ TEST(Poise, keeps_square_blocks_of_a_grid_if_there_is_no_time_for_a_second_searc
             rebalanced("keep", machine, workload, squares).iteration_s);
 }
 
-TEST(Poise, is_hardly_worse_than_a_list_schedule_if_a_partition_takes_most_of_the_computing_time) {
+TEST(Poise, is_hardly_worse_than_greedy_comm_if_partitioning_takes_most_of_the_computing_time) {
   // Here a decision has a budget of 20 ms (2 ms plus 3 us per task). Some tasks (hubs) exchange
   // messages with tasks everywhere, so a partition gains less than a list schedule.
   const Machine machine =
@@ -691,12 +695,12 @@ std::vector<OwnedProblem> various_problems() {
   return all;
 }
 
-TEST(Poise,
-     more_computing_time_lowers_its_total_time_relative_to_the_best_of_the_other_strategies) {
+TEST(Poise, with_more_computing_time_its_total_time_improves_relative_to_the_best_other_strategy) {
   POISE_SKIP_IF_SLOW();
   struct Budget {
     double scans_per_entry;
-    double most_random, most_programs;  // limits for the mean ratio to the best other strategy
+    // Upper limits for the mean of the total time divided by that of the best other strategy.
+    double most_random, most_programs;
   };
   const std::vector<OwnedProblem> all = various_problems();
   const auto total_s = [](const OwnedProblem& owned, const std::string& strategy) {
@@ -749,7 +753,7 @@ Placement hurried(const Problem& problem) {
     search.limit_migration(most_saved_s);
     search.remember_shortest(steps);
   }
-  // The search may make 2 scans per entry, and undoing moves takes 2 more.
+  // The budget is 4 scans per entry: 2 for the search and 2 for undoing moves.
   double left = 4 * entries;
   const auto run = [&](const LocalSearch::Stage& stage) {
     if (left > 2 * entries) left = std::max(0.0, left - search.run(stage, left - 2 * entries));

@@ -75,8 +75,8 @@ class Attempt {
 
  private:
   /// Offers the tasks of the place to other places, heaviest first and each once, until the place
-  /// is within the threshold. With `spares`, a task is skipped if moving the next lighter task
-  /// alone would bring the place within the threshold.
+  /// is within the threshold. With `spares`, a task is skipped if it is enough to move the next
+  /// lighter task instead.
   void sweep(PlaceId from, bool spares) {
     const auto tasks = known_.tasks.on(from);
     for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {

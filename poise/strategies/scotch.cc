@@ -129,9 +129,9 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
 }
 
 /// Estimates the mean factor of messages between groups of `level` that are in the same group of
-/// `above` (anywhere in the machine if `above` is null). Only one group of `above` is used, the
-/// first that contains several groups of `level`, and only messages to the first of these groups
-/// from each of the others.
+/// `above` (or in the same machine, if `above` is null). Looks only at the first group of `above`
+/// that contains several groups of `level`, and there only at messages from the other groups of
+/// `level` to the first one.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
@@ -183,11 +183,11 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
   return children;
 }
 
-/// The machine's tree as a graph for Scotch. The vertices are first the places, whose weights are
-/// the shares of the movable work that they should get, then the groups of each level from the
-/// finest, then the root. The edge from a vertex to its parent has the length in `links` for the
-/// vertex's level. A path between two places goes up and down the tree, so it is twice as long as
-/// the distance in Scotch's own form of trees.
+/// The machine's tree as a graph for Scotch. The vertices are, in this order: the places; the
+/// groups of each level, the finest level first; and the root. The weight of a place is the share
+/// of the movable work that it should get. The edge from a vertex to its parent has the length in
+/// `links` for the vertex's level. A path between two places goes up and down the tree, so it is
+/// twice as long as the distance in Scotch's own form of trees.
 Rows tree_rows(const Problem& problem, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
   const Machine& machine = problem.machine;

@@ -31,7 +31,7 @@ TEST_F(Scotch, divides_a_grid_into_parts_of_equal_load_and_cuts_few_edges) {
 
 TEST_F(Scotch, puts_communicating_tasks_close_together) {
   const Example square = grid("node:4 core:4 factors:20,1", 64);
-  // Straight cuts between the four nodes would run along 2 lines, each across 64 edges.
+  // Two straight lines, each across 64 edges, would divide the grid among the four nodes.
   EXPECT_LT(square.metrics(square.placed("scotch")).internode_bytes, 10u * 64 * 2 * 2);
 }
 
@@ -59,7 +59,7 @@ TEST_F(Scotch, puts_communicating_tasks_close_together_if_nodes_have_unequal_num
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
-TEST_F(Scotch, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_do_not_move) {
+TEST_F(Scotch, pinned_tasks_do_not_move_and_the_load_of_a_place_is_proportional_to_its_speed) {
   Example mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 0};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
@@ -67,7 +67,8 @@ TEST_F(Scotch, loads_are_proportional_to_the_speeds_of_places_and_pinned_tasks_d
   for (PlaceId p = 1; p < 4; ++p) EXPECT_NEAR(busy_s[p] / busy_s[0], 1, 0.12) << p;
 }
 
-TEST_F(Scotch, spreads_movable_tasks_around_fixed_load_on_equal_places) {
+TEST_F(Scotch,
+       on_equal_places_balances_movable_tasks_if_one_place_has_pinned_tasks_or_background_load) {
   for (const char* machine : {"core:4", "node:2 numa:2 core:2"})
     for (const char* strategy : {"scotch", "scotch:remap=1"})
       for (const bool is_pinned : {true, false}) {
@@ -141,7 +142,7 @@ TEST_F(Scotch, accepts_very_large_and_very_small_loads_and_messages) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST_F(Scotch, maps_nested_clusters_of_tasks_to_the_nodes_or_domains_and_their_cores) {
+TEST_F(Scotch, maps_clusters_of_tasks_to_nodes_or_domains_and_the_subclusters_of_each_to_cores) {
   // Tasks of the same core exchange most messages, tasks of the same domain or node fewer, and all
   // other tasks fewest.
   for (const char* text : {"numa:4 core:2 factors:9,1", "core:6", "node:3 core:2 factors:20,1"}) {

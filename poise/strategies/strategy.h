@@ -29,8 +29,8 @@ struct Strategy {
   bool is_oracle = false;
   /// True if messages do not change the placement, so that the problem need not contain them.
   bool ignores_messages = false;
-  /// The data that the strategy needs but would lack if all ranks decided together, for example
-  /// positions. Empty if there are none.
+  /// Data, such as positions, that the strategy needs and that are not available if all ranks
+  /// decide together. Empty if there are no such data.
   std::string_view needs = {};
 };
 

@@ -42,7 +42,8 @@ TEST(Choice, parsing_the_text_of_a_choice_gives_the_same_choice) {
   }
 }
 
-TEST(Choice, a_placement_that_violates_a_capacity_is_corrected_but_oracles_refuse_capacities) {
+TEST(Choice,
+     a_placement_that_violates_a_capacity_is_corrected_but_anneal_and_optimal_refuse_capacities) {
   const Machine machine = flat_machine(3);
   Workload workload;
   for (const double load_s : {9.0, 1.0, 1.0, 1.0, 1.0, 1.0})

@@ -58,9 +58,9 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
   demand.open_places = std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                      [](double share) { return share > 0; });
   demand.one_each = tasks.size() <= demand.open_places;
-  // The knob max_imbalance lets the load of a place exceed its fair share by the fraction
-  // max_imbalance - 1. Half of this excess may arise when tasks are divided among nodes, the other
-  // half when the tasks of a node are divided among its places.
+  // The load of a place may be up to max_imbalance (a knob) times the fair share of the place. Half
+  // of the excess over the fair share may arise when tasks are divided among nodes, the other half
+  // when the tasks of a node are divided among its places.
   demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
   demand.has_pinned =
       std::any_of(tasks.begin(), tasks.end(), [](const Task& task) { return !task.movable; });

@@ -162,7 +162,7 @@ std::uint64_t least_hop_bytes(const Machine& machine, const Workload& workload, 
 TEST(Treematch, minimises_the_hop_bytes_if_each_leaf_of_a_tree_of_eight_leaves_has_one_task) {
   struct Case {
     const char *machine, *levels;
-    PlaceId size;  // number of leaves under each parent of leaves
+    PlaceId size;  // number of leaves with the same parent
   };
   for (const auto& [text, levels, size] :
        {Case{"rack:2 node:4 core:1", "node", 4}, Case{"rack:4 node:2 core:1", "node", 2},
@@ -300,10 +300,10 @@ TEST(Treematch, the_placement_is_the_same_for_any_number_of_threads) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, if_the_option_groups_is_current_all_tasks_of_a_node_move_to_the_same_node) {
+TEST(Treematch, with_the_option_groups_set_to_current_all_tasks_of_a_node_move_together) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
-  Placement start(64);  // each node has 8 consecutive tasks; the next 8 are 3 nodes away
+  Placement start(64);  // 8 consecutive tasks per node; the next 8 tasks are 3 nodes further
   for (TaskId t = 0; t < 64; ++t) start.move(t, (t / 8 * 3 % 8) * 2 + t / 4 % 2);
   const Placement placed = place("treematch:groups=current", machine, workload, start);
   for (TaskId t = 0; t < 64; ++t)
@@ -312,7 +312,8 @@ TEST(Treematch, if_the_option_groups_is_current_all_tasks_of_a_node_move_to_the_
             judge(machine, workload, start, start).hop_bytes);
 }
 
-TEST(Treematch, if_the_option_groups_is_current_tasks_that_fit_on_their_node_stay_together) {
+TEST(Treematch,
+     with_groups_set_to_current_a_node_with_more_tasks_than_places_loses_only_the_excess_tasks) {
   const Machine machine = machine_from_text("node:3 core:4");
   const char* strategy = "treematch:groups=current,only_better=0";
   // Each node has every third task of a ring, so all tasks communicate with other nodes.
@@ -357,7 +358,7 @@ void for_each_case_of_levels(const Visit& visit) {
   }
 }
 
-TEST(Treematch, if_the_option_levels_is_auto_iterations_are_as_short_as_with_the_best_level) {
+TEST(Treematch, with_the_option_levels_set_to_auto_iterations_are_as_short_as_with_the_best_level) {
   POISE_SKIP_IF_SLOW();
   int cases = 0, different = 0;
   double node_to_best = 0, worst_to_best = 0;

@@ -21,9 +21,8 @@ namespace poise::charm {
 namespace {
 
 struct Layout {
-  // True for Charm++ 6.10. This version writes all counts before all lists. It writes two
-  // processors per object, in two lists: first where each object is, then where a strategy moved
-  // it.
+  // True for Charm++ 6.10, which writes all counts before all lists. For objects, it writes two
+  // lists of processors: the first says where each object is, the second where a strategy moved it.
   bool counts_first;
   bool has_pointers;   // 6.10 stores a raw pointer before each object
   bool has_cpu_times;  // true if Charm++ was built to record CPU times

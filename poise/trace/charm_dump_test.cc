@@ -161,7 +161,7 @@ TEST_P(CharmDump, objects_become_tasks_and_processors_become_places) {
   EXPECT_EQ(phase.names[2].id, 100u);
 }
 
-TEST_P(CharmDump, reads_messages_between_objects_and_to_processors) {
+TEST_P(CharmDump, reads_messages_whose_sender_or_receiver_is_an_object_or_a_processor) {
   writer_.to_object(Writer::from_object(7, 200), 7, 100, 3, 300);
   writer_.to_object(Writer::from_object(7, 200), 9, 999, 1, 1);  // an unknown receiver
   writer_.to_object(Writer::from_pe(1), 8, 100, 2, 20);
@@ -412,10 +412,10 @@ TEST_P(CharmDump, a_series_of_dumps_is_read_as_one_trace_with_one_phase_per_dump
   std::filesystem::remove(name + ".010");
   write_file(name + ".12", writer_.bytes());
   EXPECT_THAT(error_of_trace(name),
-              HasSubstr(".11 is missing, but there are dumps with the numbers 9 to 12"));
+              HasSubstr(".11 is missing; the series of dumps from number 9 to number 12"));
   std::filesystem::remove(name + ".10");
   EXPECT_THAT(error_of_trace(name),
-              HasSubstr(".10 is missing, but there are dumps with the numbers 9 to 12"));
+              HasSubstr(".10 is missing; the series of dumps from number 9 to number 12"));
   write_file(name + ".10", writer_.bytes());
   writer_.pes = 3;
   write_file(name + ".11", writer_.bytes());

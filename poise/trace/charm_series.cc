@@ -38,8 +38,8 @@ std::vector<SeriesFile> find_series(const std::string& path) {
       fail("{} and {} both have the dump number {}; keep one of them", files[i - 1].path,
            files[i].path, files[i].number);
     if (files[i].number != files[i - 1].number + 1)
-      fail("{}.{} is missing, but there are dumps with the numbers {} to {}", path,
-           files[i - 1].number + 1, files.front().number, files.back().number);
+      fail("{}.{} is missing; the series of dumps from number {} to number {} must be complete",
+           path, files[i - 1].number + 1, files.front().number, files.back().number);
   }
   return files;
 }

@@ -36,7 +36,8 @@ std::uint32_t byte_at(std::string_view bytes, std::size_t i) {
 
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
   std::uint32_t crc = ~before;
-  // Each step handles eight bytes, whose table lookups do not depend on each other.
+  // Each step handles eight bytes. Their table lookups do not depend on each other, so the
+  // processor can overlap them.
   for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
     const std::uint32_t low = crc ^ (byte_at(bytes, 0) | byte_at(bytes, 1) << 8 |
                                      byte_at(bytes, 2) << 16 | byte_at(bytes, 3) << 24);

@@ -256,8 +256,8 @@ Trace read_csv(const std::string& name, std::string_view text) {
   if (!line) fail("{}: the file is empty", name);
   const std::vector<std::string_view> first = fields_of(*line, separator_of(*line));
   const bool is_dense = std::all_of(first.begin(), first.end(), [](std::string_view field) {
-    // Malformed numbers such as 1,5 also count as numbers here, so that read_dense() reports them
-    // in its error.
+    // A malformed number such as 1,5 counts as a number here, so that read_dense() names it in an
+    // error.
     return !field.empty() && field.find_first_not_of("0123456789.,+-eE") == field.npos;
   });
   return is_dense ? read_dense(lines, *line) : read_list(lines, *line, text);

@@ -20,9 +20,9 @@ inline constexpr std::string_view kMagic = "%%MatrixMarket";
 /// 1 µs. Throws Error with the line if the file is invalid.
 Trace read_matrix_market(const std::string& name, std::string_view text);
 
-/// True if the text may be a square matrix: it has at least two lines, and every line has as many
-/// words, separated by blanks, as the text has lines. But if the first number is the number of the
-/// lines that follow, returns false, because the text may be a METIS graph.
+/// True if the text may be a square matrix: it has n lines, with n at least 2, and every line has n
+/// words, separated by blanks. But if the first number is n - 1, returns false, because the text
+/// may then be a METIS graph of n - 1 vertices.
 bool is_square(std::string_view text);
 
 /// Reads one of two forms. A matrix has n lines of n numbers. A list of messages has one line with

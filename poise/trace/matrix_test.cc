@@ -34,7 +34,7 @@ void expect_refused(const Read& read, std::string_view text, std::string_view sa
   }
 }
 
-TEST(MatrixMarket, the_entry_in_row_i_and_column_j_is_the_bytes_from_task_i_to_task_j) {
+TEST(MatrixMarket, the_entry_in_row_i_and_column_j_is_the_number_of_bytes_from_task_i_to_task_j) {
   const Trace trace = market(
       "%%MatrixMarket matrix coordinate real general\n% a comment\n3 3 4\n1 2 10.4\n3 1 7\n"
       "2 2 5\n3 1 1e3\n");
@@ -73,7 +73,7 @@ TEST(MatrixMarket, refuses_invalid_files) {
   expect_refused(market, general("2 2 1\n1 2 1\n2 1 1\n"), "another line");
 }
 
-TEST(MatrixMarket, refuses_invalid_headers_sizes_and_entries) {
+TEST(MatrixMarket, refuses_invalid_headers_and_sizes_and_entries) {
   for (const char* head :
        {"", " matrix", " matrix array real", " vector array real general",
         " matrix array real general x", " matrix list real general", " matrix array whole general",
@@ -97,7 +97,7 @@ TEST(MatrixMarket, refuses_invalid_headers_sizes_and_entries) {
   expect_refused(market, symmetric + "2 2\n1\n2\n3\n4\n", "m.mtx:6: there is another line");
 }
 
-TEST(MatrixMarket, accepts_at_most_as_many_tasks_as_the_file_has_bytes) {
+TEST(MatrixMarket, refuses_a_matrix_whose_number_of_tasks_exceeds_the_file_size_in_bytes) {
   const std::string head = "%%MatrixMarket matrix coordinate real general\n";
   const std::size_t size = head.size() + 8;
   const auto file = [&](std::size_t n) { return head + fmt::format("{0} {0} 0\n", n); };

@@ -98,8 +98,8 @@ TEST(MetisGraph, neighbours_may_be_listed_in_any_order) {
 }
 
 TEST(MetisGraph, an_error_about_an_edge_names_the_line_that_lists_it) {
-  // Vertex 3 lists vertex 1, but vertex 1 does not list vertex 3. The reader notices this at the
-  // edge from vertex 2 to vertex 3.
+  // Vertex 3 lists vertex 1, but vertex 1 does not list vertex 3. The reader notices this when it
+  // checks the edge between vertices 2 and 3.
   EXPECT_THAT(error_of("4 2\n\n3\n2 1\n1\n"),
               HasSubstr("g.graph:4: vertex 3 lists vertex 1 as a neighbour, but vertex 1 does not "
                         "list vertex 3"));

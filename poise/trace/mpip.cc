@@ -19,7 +19,7 @@ constexpr std::string_view kRankLine = "@ MPI Task Assignment";
 constexpr std::string_view kTimes = "@--- MPI Time (seconds)";
 constexpr std::string_view kMatrix = "Start Communication Matrix";
 constexpr std::string_view kMatrixEnd = "End Communication Matrix";
-/// Times are printed with three digits, so MPITime may exceed AppTime by rounding.
+/// Times are printed with three digits, so rounding may make MPITime larger than AppTime.
 constexpr double kRounding = 1.01;
 
 class Report {

@@ -12,8 +12,8 @@
 
 namespace poise::native {
 
-/// The first bytes of every file. If a file is copied in text mode, the line ending in these bytes
-/// changes, so the reader refuses the copy.
+/// The first bytes of every file. They contain a line break, which changes if the file is copied in
+/// text mode, so the reader refuses such a copy.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
 /// True if a file that begins with these bytes may be in this format. `bytes` may be shorter than
 /// kMagic.

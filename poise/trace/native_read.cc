@@ -43,9 +43,9 @@ class Columns {
     return std::nullopt;
   }
 
-  /// If the column exists, checks that it can hold `count` items of at least `min_size` bytes,
-  /// calls reserve(), and then calls read_item(cursor, i) for i = 0 to count - 1. Otherwise returns
-  /// false.
+  /// Returns false if the column does not exist. Otherwise checks that it can hold `count` items of
+  /// at least `min_size` bytes, calls reserve(), calls read_item(cursor, i) for i = 0 to count - 1,
+  /// and returns true.
   template <typename Reserve, typename Read>
   bool read(std::string_view name, std::uint64_t count, std::size_t min_size,
             const Reserve& reserve, const Read& read_item) const {
@@ -239,8 +239,8 @@ void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (file.remaining() == 0) fail("{}: the file is empty", file.file());
   if (file.remaining() < kMagic.size() || file.take(kMagic.size()) != kMagic)
     fail(
-        "{}: byte 0: this is not a .poise file, or its line endings were changed; copy it as "
-        "binary",
+        "{}: byte 0: this is not a .poise file, or a copy in text mode has changed its line "
+        "endings; copy the original in binary mode",
         file.file());
   const auto version = file.fixed<std::uint32_t>();
   if (version != kVersion)

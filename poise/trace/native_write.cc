@@ -202,8 +202,10 @@ std::string write(const Trace& trace, const std::vector<Attachment>& attachments
   file += end_section(trace.phases.size());
   const std::uint32_t max_places = max_places_of(file.size());
   if (trace.num_places > max_places)
-    fail("the trace has {} places; a .poise file of {} bytes may have at most {} places",
-         trace.num_places, file.size(), max_places);
+    fail(
+        "the trace has {} places, but its .poise file of {} bytes may list at most {} places, a "
+        "limit that depends on the size of the file",
+        trace.num_places, file.size(), max_places);
   return file;
 }
 

@@ -87,15 +87,17 @@ bool is_stream(const std::string& path) {
 Trace read_vt(const std::string& path, const std::string& bytes) {
   if (is_stream(path)) return vt::join({vt::parse_rank_file(path, 0, bytes)});
   std::vector<std::string> files = vt::find_rank_files(path);
-  if (files.empty()) files.push_back(path);  // the only file of the trace may have any name
+  if (files.empty()) files.push_back(path);  // a trace of a single file, which may have any name
   return vt::read_files(files);
 }
 
 Trace read_file_as(std::string_view format, const std::string& path, const std::string& bytes,
                    const ReadOptions& options) {
   if (options.recover && format != "native")
-    fail("{}: --recover reads only .poise files, but this file has the format {}; leave it out",
-         path, format);
+    fail(
+        "{}: --recover reads only .poise files, but this file has the format {}; leave out "
+        "--recover",
+        path, format);
   if (format == "native")
     return native::read(path, bytes,
                         options.recover ? native::Reading::recover : native::Reading::whole);
@@ -160,7 +162,7 @@ std::vector<std::string> trace_files(const std::string& path) {
   try {
     for (const std::string& file : vt::find_rank_files(path)) files.push_back(file);
     for (const charm::SeriesFile& file : charm::find_series(path)) files.push_back(file.path);
-  } catch (const Error&) {  // read_trace() says which files are missing
+  } catch (const Error&) {  // ignored: read_trace() will say which files are missing
   }
   return files;
 }

@@ -14,8 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Returns an assumption that the reader makes about a file with this content, or the error if the
-/// file cannot be read. Either text shows which format the reader has recognised.
+/// Reads a file with this content. Returns the first assumption that the reader made or, if the
+/// file cannot be read, the error. Either text shows which format the reader has recognised.
 std::string told_about(const std::string& content, const ReadOptions& options = {}) {
   const TestFolder folder;
   const std::string path = folder.file("poise_read_test");

@@ -27,7 +27,7 @@ using RowId = std::pair<std::int64_t, std::int64_t>;
 /// The name of a time slice in which a place works on tasks that another place has lent to it.
 constexpr std::string_view kBorrowed = "borrowed";
 
-/// The longest time in a timeline. It is as long as the largest load of a task in a trace.
+/// The maximum time in a timeline: the same limit as for the load of a task in a trace, 1e15 s.
 constexpr double kMax_us = 1e21;
 
 struct Rows {

@@ -64,7 +64,7 @@ struct ReadOptions {
 /// is standard input. Throws Error naming the file and what is wrong.
 Trace read_trace(const std::string& path, const ReadOptions& options = {});
 
-/// Returns the files that read_trace() reads for this path. They are several if the path is a
+/// Returns the files that read_trace() reads for this path. There are several if the path is a
 /// folder or a stem, or one of the files of a vt trace. Returns at least the path itself.
 std::vector<std::string> trace_files(const std::string& path);
 

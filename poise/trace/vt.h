@@ -73,10 +73,10 @@ RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view 
 /// Throws Error naming the file and the phase if files contradict each other.
 Trace join(std::vector<RankFile> files);
 
-/// The files STEM.0.json, STEM.1.json, ... (or .json.br) in order of rank. `path` may be a folder
-/// with one such series, its stem, or one of its files. Empty if there are no such files. Throws
-/// Error if a file of the series is missing, if a rank appears twice, or if the folder has several
-/// series.
+/// The files STEM.0.json, STEM.1.json, ... (or .json.br) in order of rank. `path` is a folder with
+/// one such series, the stem of a series, or one of its files. Returns nothing if there are no such
+/// files. Throws Error if a file of the series is missing, if a rank appears twice, or if the
+/// folder has several series.
 std::vector<std::string> find_rank_files(const std::string& path);
 
 /// Reads these files.
@@ -88,10 +88,9 @@ Trace read_files(const std::vector<std::string>& paths);
 /// renaming one of the temporary files fails, the error says which files are new.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
-/// Called before a trace of num_ranks ranks is written. Throws Error if the folder has files with
-/// this stem that the new trace will not replace, because they would later be read together with
-/// the new files. It will replace the files of ranks 0 to num_ranks - 1 whose names have this
-/// ending.
+/// Called before a trace of num_ranks ranks is written. The new trace replaces the files of ranks 0
+/// to num_ranks - 1 that have this stem and ending. Throws Error if the folder has other files with
+/// this stem, because they would later be read as part of the new trace.
 void check_no_other_files(const std::string& stem, std::string_view ending,
                           std::uint32_t num_ranks);
 

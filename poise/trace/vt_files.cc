@@ -55,7 +55,7 @@ std::vector<std::string> complete(const std::string& stem, Series& series) {
       fail("{} and {} are both for rank {}; keep one of them", files[0], files[1], rank);
     }
     if (rank != paths.size())
-      fail("{}.{}.json is missing, but there are files up to rank {}", stem, paths.size(),
+      fail("{}.{}.json is missing, although there is a file for rank {}", stem, paths.size(),
            series.rbegin()->first);
     paths.push_back(files[0]);
   }
@@ -106,8 +106,8 @@ void check_no_other_files(const std::string& stem, std::string_view ending,
     for (const std::string& file : files)
       if (rank >= num_ranks || file.ends_with(".br") != ending.ends_with(".br"))
         fail(
-            "{} belongs to another trace, but would be read as a part of the trace that is to be "
-            "written; remove this file or write to another folder",
+            "{} belongs to another trace, but has a name that makes it a part of the new trace; "
+            "remove this file, or write the new trace to another folder",
             file);
 }
 

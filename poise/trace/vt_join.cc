@@ -21,9 +21,10 @@ namespace poise::vt {
 
 namespace {
 
-/// Limit on the total size of repeated phases, in tasks, messages and ranks. A file does not list a
-/// repeated phase again, but says that it is identical to the previous phase. The trace stores
-/// every copy, so a few bytes in a file could otherwise fill the memory.
+/// Limit on the total size of all repeated phases. The size of a phase is the number of its tasks,
+/// messages and ranks, plus kPhaseItself. In a file, a few bytes say that a phase repeats the
+/// previous one, but the trace stores every copy, so without the limit a small file could fill the
+/// memory.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
 // Added to the size of each phase, so that the limit also holds for phases without tasks.
 constexpr std::size_t kPhaseItself = 64;
@@ -127,8 +128,8 @@ class Tasks {
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
       fail(
-          "{}: phase {}: the {} of a message is {}; tasks with this seq_id exist, but none "
-          "of them has this home",
+          "{}: phase {}: the {} of a message is {}; several tasks have this seq_id, so the message "
+          "must state the home of one of them",
           part.file->name, phase_id_, which, describe(key));
     return entry - entries_.begin();
   }
@@ -137,10 +138,9 @@ class Tasks {
     const std::int64_t home = key.kind == TaskName::Kind::place ? key.id : key.home;
     if (home < 0 || home >= std::ssize(parts_))
       fail(
-          "{}: phase {}: the {} of a message is {}, which no rank lists; its home is {}, but must "
-          "be "
-          "a rank from 0 to {}",
-          part.file->name, phase_id_, which, describe(key), home, parts_.size() - 1);
+          "{}: phase {}: the {} of a message is {}, which no rank lists; the home of such an "
+          "object must be a rank from 0 to {}, but it is {}",
+          part.file->name, phase_id_, which, describe(key), parts_.size() - 1, home);
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
     const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
     if (is_new) entries_.emplace_back(key, home, nullptr);
@@ -357,7 +357,7 @@ Trace join(std::vector<RankFile> files) {
           "{}: phase {}: \"identical_to_previous\" repeats phases so often that the trace is too "
           "large; list fewer phases under this key",
           files[0].name, id);
-    // vt writes a phase without tasks if the program has not created any yet.
+    // vt writes a phase without tasks as long as the program has created no task.
     if (has_tasks_or_messages(parts)) trace.phases.push_back(join_phase(parts, id));
   }
   if (trace.phases.empty()) fail("{}: no phase of the trace has tasks", files[0].name);

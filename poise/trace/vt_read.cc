@@ -296,8 +296,8 @@ void read_phase(Where where, element value, RankFile& file) {
   }
 }
 
-/// Adds the phases that the file omits because they equal the previous one. The file names them in
-/// a list of numbers and a list of ranges.
+/// Adds the phases that the file omits because each of them equals the phase before it. The file
+/// gives the ids of these phases as a list of numbers and a list of ranges.
 void repeat_phases(const Where& where, object identical, RankFile& file) {
   std::uint64_t repeats = 0;
   const auto repeat = [&](std::uint64_t first, std::uint64_t last) {
@@ -390,8 +390,8 @@ RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view 
       fail("{}: the file is compressed by gzip; unpack it with gunzip", name);
     } else {
       fail(
-          "{}: the file has none of the formats that `poise convert --help` lists: it is neither "
-          "JSON nor a complete brotli stream, or its decompressed text is too large",
+          "{}: the file has none of the formats that `poise convert --help` lists. If it is "
+          "compressed by brotli, it is damaged, or its decompressed text is too large",
           name);
     }
   }

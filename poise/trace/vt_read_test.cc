@@ -164,7 +164,7 @@ TEST(VtRead, a_task_without_a_position_or_subphases_or_a_home_rank_gets_default_
 }
 
 TEST(VtRead,
-     a_phase_has_the_largest_time_and_overlap_of_any_rank_and_the_background_load_of_each_rank) {
+     takes_the_largest_time_and_the_largest_overlap_of_all_ranks_and_every_background_load) {
   const auto file = [](int id, const std::string& fields) {
     std::string text = phase(0, task(object(id, 0), 1));
     text.pop_back();
@@ -227,8 +227,8 @@ TEST(VtRead,
   EXPECT_EQ(told(second), "no error");
   EXPECT_EQ(told(beyond), "no error") << "only one task has this seq_id";
   EXPECT_THAT(told(wrong), HasSubstr("the receiver of a message is the task with seq_id 4 of home "
-                                     "2; tasks with this seq_id exist, but none"));
-  EXPECT_THAT(told(unknown), HasSubstr("the task with seq_id 4; tasks with this seq_id exist"));
+                                     "2; several tasks have this seq_id"));
+  EXPECT_THAT(told(unknown), HasSubstr("the task with seq_id 4; several tasks have this seq_id"));
 }
 
 TEST(VtRead,
@@ -290,7 +290,7 @@ TEST(VtRead, reads_the_load_of_each_task_in_each_subphase) {
   EXPECT_THAT(trace.phases[0].workload.subphase_load_s, ElementsAre(ElementsAre(1, 2)));
 }
 
-TEST(VtRead, a_pinned_receiver_in_no_list_of_a_rank_becomes_a_task_without_load) {
+TEST(VtRead, a_pinned_receiver_that_no_rank_lists_becomes_a_task_without_load) {
   const Trace trace = join_texts(
       {rank_file(phase(0, task(object(1, 0), 1), message(object(1, 0), object(4, 1, false), 1, 8))),
        rank_file(phase(0, ""))});
@@ -333,10 +333,9 @@ TEST(VtRead, phases_listed_as_identical_to_the_previous_phase_become_copies_of_i
   EXPECT_THAT(loads_s, ElementsAre(1, 1, 1, 9, 9));
 }
 
-TEST(VtRead,
-     repeated_phases_are_refused_if_they_hold_over_2_to_the_24_tasks_and_messages_and_ranks) {
-  // Each copy of an empty phase of one rank counts as 65 (see size_of() in vt_join.cc). All 258111
-  // copies together count as 2^24 - 1.
+TEST(VtRead, repeated_phases_are_refused_if_all_copies_together_exceed_the_size_limit) {
+  // A copy of an empty phase of one rank has the size 65 (see size_of() in vt_join.cc), so 258111
+  // copies have the size 2^24 - 1.
   const auto repeated = [](int times) {
     const std::string last = phase(times + 1, task(object(1, 0), 1) + "," + task(object(2, 0), 1),
                                    message(object(1, 0), object(2, 0), 1, 1) + "," +
@@ -360,8 +359,8 @@ TEST(VtRead, brotli_is_recognised_by_its_content) {
   const std::string text = rank_file(phase(0, task(object(1, 0), 1)));
   EXPECT_EQ(join_texts({brotli_compress(text)}).phases[0].workload.num_tasks(), 1u);
   const std::string stream = brotli_compress(text);
-  EXPECT_THAT(error_of({stream.substr(0, stream.size() / 2)}), HasSubstr("neither JSON nor"));
-  EXPECT_THAT(error_of({stream + "x"}), HasSubstr("neither JSON nor"));
+  EXPECT_THAT(error_of({stream.substr(0, stream.size() / 2)}), HasSubstr("it is damaged"));
+  EXPECT_THAT(error_of({stream + "x"}), HasSubstr("it is damaged"));
 }
 
 TEST(VtRead, a_byte_order_mark_before_the_json_is_ignored) {
@@ -419,7 +418,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("data.1.json: phase 1 is missing"));
 }
 
-TEST(VtRead, errors_name_the_file_if_it_lacks_phases_or_its_json_or_its_metadata_is_invalid) {
+TEST(VtRead, errors_name_the_file_that_has_no_phases_or_invalid_json_or_invalid_metadata) {
   EXPECT_THAT(error_of({"{\"phases\":[\n{\"id\":0,}]}"}),
               HasSubstr("data.0.json: invalid JSON: syntax error at byte 21"));
   EXPECT_THAT(error_of({R"({"phases":[{"id":1e999}]})"}),
@@ -488,7 +487,7 @@ TEST_F(VtFiles, if_a_rank_has_no_file_the_error_names_the_missing_file) {
   add("data.0.json", 1);
   add("data.2.json", 2);
   EXPECT_THAT(error_of_reading(""),
-              HasSubstr("data.1.json is missing, but there are files up to rank 2"));
+              HasSubstr("data.1.json is missing, although there is a file for rank 2"));
 }
 
 TEST_F(VtFiles, if_a_rank_has_two_files_the_error_names_both_files) {

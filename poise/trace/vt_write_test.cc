@@ -71,7 +71,7 @@ TEST_F(VtWrite, a_file_compressed_with_brotli_is_recognised_even_if_its_first_by
   }
 }
 
-TEST_F(VtWrite, if_a_trace_has_no_home_ranks_the_rank_of_each_task_is_written_as_its_home) {
+TEST_F(VtWrite, if_a_trace_has_no_home_ranks_each_task_gets_its_current_rank_as_home_rank) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     std::filesystem::remove_all(folder_);
@@ -162,8 +162,7 @@ TEST_F(VtWrite, each_file_names_the_node_of_its_rank_if_the_machine_has_one_plac
   EXPECT_FALSE(rank(0)["metadata"].contains("shared_node"));
 }
 
-TEST_F(VtWrite,
-       if_a_file_cannot_be_written_the_error_says_which_files_are_new_and_no_partial_files_remain) {
+TEST_F(VtWrite, a_failed_write_leaves_no_partial_files_and_its_error_says_which_files_are_new) {
   std::filesystem::create_directories(folder_ + "/out.1.json/blocks");
   EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
               testing::ThrowsMessage<Error>(

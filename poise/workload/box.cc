@@ -23,8 +23,8 @@ std::uint32_t root_below(std::uint32_t size, std::size_t dims) {
 }
 
 /// Tries all boxes with these properties: the sides before dimension `axis` are those of `tried`,
-/// the product of the other sides is `rest`, and no side is shorter than the one before it.
-/// Replaces `best` by a tried box if the longest side of that box is shorter.
+/// the product of the other sides is `rest`, and no side is shorter than the one before it. A tried
+/// box becomes `best` if its longest side is shorter than that of `best`.
 void split_exactly(std::uint32_t rest, std::size_t axis, std::size_t dims, Box& tried, Box& best) {
   const std::uint32_t least = axis == 0 ? 1 : tried.side[axis - 1];
   if (axis + 1 == dims) {

@@ -12,8 +12,8 @@ namespace poise {
 
 namespace {
 
-/// Limits far above the needs of real programs. A double stores sums up to these limits exactly to
-/// a second, a message or a byte.
+/// Limits far above the needs of real programs. A double can represent sums up to these limits with
+/// a precision of one second, one message or one byte.
 constexpr double kMaxSeconds = 1e15;
 constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 53;
 
@@ -72,8 +72,10 @@ void check_subphases(const Workload& workload, std::uint32_t num_places) {
   std::size_t count = 0;
   for (const auto& row : workload.subphase_load_s) count = std::max(count, row.size());
   if (speed.size() != num_places * count)
-    fail("workload: there are {} speeds; {} places and {} subphases or kinds of work need {}",
-         speed.size(), num_places, count, num_places * count);
+    fail(
+        "workload: there are {} speeds, but there must be {}: one for each of the {} places and "
+        "each of the {} subphases or kinds of work",
+        speed.size(), num_places * count, num_places, count);
   for (std::size_t i = 0; i < speed.size(); ++i)
     if (!std::isfinite(speed[i]) || speed[i] <= 0)
       fail("workload: place {} has speed {} in subphase {}; it must be finite and above 0",
@@ -153,8 +155,7 @@ std::uint64_t checked_sum(std::uint64_t total, std::span<const std::uint64_t> nu
                           const char* what) {
   constexpr std::size_t kBlock = 512;  // the sum of 512 numbers of at most 2^53 cannot overflow
   for (; !numbers.empty(); numbers = numbers.subspan(std::min(kBlock, numbers.size()))) {
-    std::uint64_t any = 0;  // bitwise OR of the numbers: at least the largest of them, at most
-                            // their sum
+    std::uint64_t any = 0;  // bitwise OR; lies between the largest number and the sum
     for (const std::uint64_t number : numbers.first(std::min(kBlock, numbers.size())))
       total += number, any |= number;
     if (any > kMaxCounted || total > kMaxCounted) fail_total(what, kMaxCounted);

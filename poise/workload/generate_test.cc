@@ -75,8 +75,8 @@ TEST(Generate, every_kind_of_workload_is_valid_and_has_the_requested_number_of_t
 TEST(Generate, two_communicating_tasks_send_each_other_equally_many_messages) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
-    // In a ring where each task has an odd number of partners, the messages to the farthest partner
-    // go in one direction only.
+    // In a ring, the number of partners per task is `k`. If k is odd, the messages to the farthest
+    // partner go in one direction only, so this test sets k=6.
     const bool is_odd_ring = kind.name == "kneighbor";
     const auto counts = counts_of(make(is_odd_ring ? "kneighbor:k=6" : kind.name, 500));
     for (const auto& [pair, count] : counts) {
@@ -277,7 +277,7 @@ TEST(Generate, random_graphs_have_the_requested_mean_degree) {
   EXPECT_NEAR(variance, 6, 1);
 }
 
-TEST(Generate, a_hot_region_as_long_as_every_axis_contains_all_tasks_in_all_phases) {
+TEST(Generate, a_hot_region_of_full_extent_contains_all_tasks_in_all_phases) {
   const auto phases =
       generate(parse_recipe("stencil2d:skew=equal,hot=2,hot_extent=1,hot_speed=0.1"), 121, 1, 12);
   for (const Workload& phase : phases)
@@ -345,9 +345,7 @@ TEST(Generate, leanmd_has_a_compute_task_for_each_cell_and_each_pair_of_neighbou
   }
   std::set<std::set<TaskId>> pairs;
   for (const auto& [compute, cells] : cells_of) pairs.insert(cells);
-  EXPECT_EQ(
-      pairs.size(),
-      125u * 14);  // no duplicates: 125 * 26 / 2 pairs of two cells, 125 of a cell with itself
+  EXPECT_EQ(pairs.size(), 125u * 14);  // per cell: 13 pairs of neighbours, and 1 with itself
   int alone = 0;
   for (const auto& cells : pairs) alone += cells.size() == 1;
   EXPECT_EQ(alone, 125);
@@ -358,7 +356,7 @@ TEST(Generate,
   EXPECT_EQ(make("leanmd", 405).num_tasks(), 405u);
   EXPECT_EQ(make("leanmd", 1800).num_tasks(), 1875u);
   EXPECT_EQ(make("leanmd", 1000000).num_tasks(), 15u * 40 * 41 * 41);
-  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("which makes 405 tasks"));
+  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("405 tasks in total"));
 }
 
 TEST(Generate, nbody_tasks_send_to_neighbours_on_a_space_filling_curve_and_in_a_tree) {
@@ -382,8 +380,8 @@ TEST(Generate, if_a_workload_has_clusters_of_tasks_most_bytes_are_sent_inside_cl
 
 TEST(Generate, a_task_picks_communication_partners_in_every_cluster_to_which_it_belongs) {
   // A task picks 3 partners in its cluster of 4 tasks, and 1 in each larger cluster that contains
-  // it. Messages are half as long as in the next smaller cluster. Partners send each other one
-  // message each.
+  // it. With each step to a larger cluster, the messages to the partners picked there are half as
+  // long. For each pick, the two tasks send each other one message.
   const auto bytes = [](TaskId tasks) {
     std::uint64_t sum = 0;
     for (const Message& m :
@@ -501,8 +499,8 @@ TEST(Generate, rounding_does_not_change_which_columns_are_in_the_region_of_high_
       generate(parse_recipe("stencil2d:skew=equal,hot=2,hot_extent=0.3,hot_speed=0.1"),
                kColumns * kColumns, 1, 20);
   const auto is_hot = [](int column, int phase) {
-    // Both positions are in percent of the axis. The last column is just below 100, so it counts as
-    // 99.
+    // `ahead` is the distance from the start of the hot region to the column, in percent of the
+    // axis. The last column is just below 100 %, so it counts as 99 %.
     const int ahead = (column == kColumns - 1 ? 99 : 10 * column) - 10 * (phase % 10);
     return (ahead + 100) % 100 < 30;
   };

@@ -20,8 +20,8 @@ void counts_to_cursors(std::vector<std::size_t>& first) {
 }  // namespace
 
 /// Makes one row per task. `row_end` and `link_end` are the two ends of a message, its sender and
-/// receiver or the reverse. Row t holds the messages whose end `row_end` is task t; each entry
-/// names the task at the end `link_end`.
+/// receiver or the reverse. Row t holds the messages that have task t at the end `row_end`; each
+/// entry names the task at the other end.
 Links Links::by(TaskId Message::*row_end, TaskId Message::*link_end, const Workload& workload) {
   Links rows;
   rows.first_.assign(workload.tasks.size() + 2, 0);

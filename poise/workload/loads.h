@@ -80,7 +80,8 @@ class SkewDraw {
 /// The hot region is applied later, by heat().
 std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed);
 
-/// The interval [start, start + length) on the circle [0, 1): a hot region that has moved to start.
+/// A hot region that begins at `start` now: the interval [start, start + length) on a circle. The
+/// circle is [0, 1); the point 1 is the point 0.
 struct CircleInterval {
   /// Tolerance for the ends of the interval: start is a product such as 3 * 0.1, which is rounded.
   static constexpr double kRounding = 1e-9;

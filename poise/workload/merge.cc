@@ -31,8 +31,8 @@ std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size
 }  // namespace
 
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages) {
-  // Counting sort by sender: next[t] is the index where the next message of sender t is stored, and
-  // in the end the index after its last message.
+  // Counting sort by sender: next[t] is the index at which the next message of sender t will be
+  // stored. After the sort, next[t] is the index after the last message of sender t.
   std::vector<std::size_t> next(std::size_t{num_tasks} + 1, 0);
   for (const Message& message : messages) ++next[message.from + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());

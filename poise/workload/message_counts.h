@@ -32,7 +32,7 @@ class MessageCounts {
   void prefetch_row(TaskId t) const { __builtin_prefetch(&first_[t]); }
   void prefetch_entries(TaskId t) const {
     // The row may extend into a second cache line. That line may lie past the end of the array,
-    // where a pointer would be undefined, so its address is computed as an integer.
+    // where pointer arithmetic would be undefined, so its address is computed as an integer.
     const auto row = reinterpret_cast<std::uintptr_t>(entries_.data() + first_[t]);
     __builtin_prefetch(reinterpret_cast<const void*>(row));
     __builtin_prefetch(reinterpret_cast<const void*>(row + 64));

@@ -24,7 +24,7 @@ Workload three_tasks() {
   return workload;
 }
 
-TEST(MessageCounts, lists_the_senders_of_the_messages_to_each_task_in_the_order_of_the_messages) {
+TEST(MessageCounts, lists_the_senders_per_receiving_task_in_the_order_of_the_messages) {
   const MessageCounts counts = counts_received(three_tasks());
   EXPECT_EQ(row_of(counts, 0), (Row{{2, 1}}));
   EXPECT_EQ(row_of(counts, 1), Row{});

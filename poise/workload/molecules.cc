@@ -47,8 +47,8 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   };
   if (num_tasks < tasks_of(side) / 2)
     fail(
-        "kind leanmd: {} tasks are too few; the smallest box has 27 cells with {} tasks each, "
-        "which makes {} tasks",
+        "kind leanmd: {} tasks are too few; the smallest box has 27 cells with {} tasks each, {} "
+        "tasks in total",
         num_tasks, kTasksPerCell, tasks_of(side));
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;

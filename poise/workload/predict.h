@@ -12,8 +12,8 @@
 namespace poise {
 
 /// One way to predict loads: a row of the table below. `next` predicts the next load of one task
-/// from `series`, its earlier loads, oldest first; there must be at least one. The prediction is
-/// finite but may be negative.
+/// from `series`, which holds the task's earlier loads (at least one), oldest first. The prediction
+/// is finite but may be negative.
 struct Predictor {
   std::string_view name, summary;
   double (*next)(std::span<const double> series, double smoothing);

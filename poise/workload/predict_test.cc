@@ -57,13 +57,13 @@ TEST(Predict, the_predictor_mean_uses_only_the_newest_loads_that_fit_into_its_wi
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 1), ElementsAre(6));
 }
 
-TEST(Predict, the_moving_average_gives_the_newest_load_the_weight_set_by_the_user) {
+TEST(Predict, in_the_moving_average_the_newest_load_has_the_weight_that_the_user_sets) {
   // The weights are 1/4 for the load 1, 1/4 for 3 and 1/2 for 5.
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}), ElementsAre(3.5));
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}, 100, 1), ElementsAre(5));
 }
 
-TEST(Predict, ignores_phases_before_the_number_of_tasks_changed) {
+TEST(Predict, ignores_phases_that_precede_a_change_of_the_number_of_tasks) {
   EXPECT_THAT(predict("mean", {{100}, {100, 100}, {2}}, {{4}}), ElementsAre(3));
 }
 

@@ -194,8 +194,9 @@ TEST(Recorder, sums_random_messages_like_a_simple_reference_implementation) {
   for (int phase = 0; phase < 4; ++phase) {
     std::map<std::pair<TaskId, TaskId>, std::pair<std::uint64_t, std::uint64_t>> expected;
     for (int i = 0; i < 20000; ++i) {
-      // The number of possible senders halves from phase to phase. So some pairs of tasks have
-      // messages in one phase but not in the next. Other pairs, drawn at random, are new.
+      // Some pairs of tasks have messages in one phase but not in the next, because the number of
+      // possible senders halves from phase to phase. Other pairs occur for the first time, because
+      // senders and receivers are random.
       const auto from = static_cast<TaskId>(random.below(kTasks >> phase));
       const auto to = static_cast<TaskId>(random.below(kTasks));
       const std::uint64_t bytes = random.below(1000);

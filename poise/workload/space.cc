@@ -68,7 +68,7 @@ void for_each_near(const Cells& cells, TaskId t, double radius, const Visit& vis
   for (std::size_t z = low[2]; z <= high[2]; ++z)
     for (std::size_t y = low[1]; y <= high[1]; ++y) {
       const std::size_t row = (z * cells.side + y) * cells.side;
-      // Cells that are neighbours along x are contiguous in memory.
+      // The points of cells that are neighbours along x are contiguous in memory.
       for (std::size_t u = cells.first[row + low[0]]; u < cells.first[row + high[0] + 1]; ++u)
         if (u != t && square_distance(point, cells.points[u]) <= radius * radius) visit(u);
     }

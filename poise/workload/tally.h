@@ -35,8 +35,8 @@ class Tally {
   std::span<const Entry> entries() const { return entries_; }
 
   /// Sets all sums to Sum{} but keeps their keys, because a program usually adds to the same keys
-  /// again. If nothing was added to some key since the last call, removes all keys, so that unused
-  /// keys do not accumulate.
+  /// again. If at least one key was not used since the last call, removes all keys instead, so that
+  /// unused keys do not accumulate.
   void restart() {
     expected_ = 0;
     bool all_used = true;

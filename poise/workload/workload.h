@@ -38,8 +38,8 @@ struct TaskMemory {
 /// has. A task takes one core or, if it has several threads, as many cores as threads. Without
 /// limits, a place holds any number of tasks.
 struct Capacity {
-  std::uint32_t per_place = 0;                // cores of each place; 0: no limit
-  std::vector<std::uint32_t> of_places = {};  // cores of each place, instead of per_place
+  std::uint32_t per_place = 0;                // cores per place, equal for all places; 0: no limit
+  std::vector<std::uint32_t> of_places = {};  // cores of each place; overrides per_place
   std::vector<std::uint32_t> of_domains;  // cores per domain, in addition to the limits of places
   std::vector<std::uint32_t> cores;       // cores of each task; empty: one each
 

@@ -92,7 +92,7 @@ TEST(Workload, accepts_sums_that_equal_the_limits_and_refuses_larger_ones) {
   };
   for (const bool is_more : {false, true}) {
     const double seconds = is_more ? 0.5 : 0;
-    const std::uint64_t more = is_more ? 2 : 0;  // 2^53 + 1 is not a double
+    const std::uint64_t more = is_more ? 2 : 0;  // a double cannot represent 2^53 + 1
     EXPECT_NE(accepts([&](Workload& w) { w.tasks[0].load_s = 1e15 - 2.5 + seconds; }), is_more);
     EXPECT_NE(accepts([&](Workload& w) { w.background_s[1] = 1e15 - 3.5 + seconds; }), is_more);
     EXPECT_NE(accepts([&](Workload& w) {
@@ -142,10 +142,11 @@ TEST(Workload, throws_for_invalid_speeds_in_subphases) {
     EXPECT_THAT(with({1, 1, value, 1}), HasSubstr("place 1 has speed")) << value;
   EXPECT_THAT(with({1, -2, 1, 1}), HasSubstr("place 0 has speed -2 in subphase 1"));
   EXPECT_THAT(with({1, 1}),
-              HasSubstr("2 speeds; 2 places and 2 subphases or kinds of work need 4"));
+              HasSubstr("2 speeds, but there must be 4: one for each of the 2 places and each of "
+                        "the 2 subphases or kinds of work"));
 }
 
-TEST(Workload, throws_unless_the_overlap_is_from_0_to_1) {
+TEST(Workload, throws_if_the_overlap_is_not_between_0_and_1) {
   Workload workload = full();
   for (const double overlap : {0.0, 0.5, 1.0}) {
     workload.overlap = overlap;
@@ -157,7 +158,8 @@ TEST(Workload, throws_unless_the_overlap_is_from_0_to_1) {
   }
 }
 
-TEST(Workload, throws_if_the_tasks_take_more_cores_than_all_places_or_all_domains_have) {
+TEST(Workload,
+     throws_if_all_tasks_together_need_more_cores_than_all_places_or_all_domains_together_have) {
   const auto with = [](Capacity capacity) {
     Workload workload = full();
     workload.capacity = std::move(capacity);

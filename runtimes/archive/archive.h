@@ -174,8 +174,8 @@ void visit_variant(Archive& archive, std::variant<Ts...>& value) {
   if constexpr (Archive::is_loading) {
     if (index >= sizeof...(Ts))
       fail(
-          "archive: the bytes name alternative {} of a std::variant that has only {} alternatives; "
-          "the type written differs from the type read",
+          "archive: the bytes select alternative {} of a std::variant that has only {} "
+          "alternatives; read the same type that was written",
           index, sizeof...(Ts));
     std::uint64_t i = 0;
     ((i++ == index ? void(value = Ts{}) : void()), ...);
@@ -332,8 +332,8 @@ class Reader {
   const std::byte* take(std::uint64_t count, std::size_t size) {
     if (count > remaining() / size)
       fail(
-          "archive: {} items of {} bytes at offset {} do not fit into the {} bytes given; the "
-          "bytes are incomplete or hold another type",
+          "archive: cannot read {} items of {} bytes each at offset {}, because there are only {} "
+          "bytes in total; the bytes are incomplete or contain another type",
           count, size, at_, bytes_.size());
     const std::byte* from = bytes_.data() + at_;
     at_ += count * size;
@@ -365,8 +365,8 @@ T from_bytes(std::span<const std::byte> bytes) {
   reader(value);
   if (reader.remaining() != 0)
     fail(
-        "archive: {} of {} bytes are left after the value; the type written differs from the type "
-        "read",
+        "archive: {} of {} bytes are left after the value was read; read the same type that was "
+        "written",
         reader.remaining(), bytes.size());
   return value;
 }

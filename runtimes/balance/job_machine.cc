@@ -49,7 +49,8 @@ std::vector<PlaceId> places_on(const Machine& node, std::span<const ProcessLocat
 
 std::int32_t bound_core(AffinityCall call) {
   constexpr int kMaxHardwareThreads = 2;  // per core
-  // Room for 65,536 cpus, because the kernel refuses a mask that is smaller than its own.
+  // The mask has room for 65,536 cpus, because the kernel refuses a mask that is smaller than the
+  // kernel's own.
   std::vector<cpu_set_t> sets(64);
   const std::size_t bytes = sets.size() * sizeof(cpu_set_t);
   if (call(0, bytes, sets.data()) != 0) return -1;
@@ -82,8 +83,8 @@ JobMachine job_machine(const Machine& node, std::span<const ProcessLocation> pro
                        std::span<const std::string> host_names, std::uint32_t places_per_process) {
   if (host_names.size() > 1 && node.num_nodes() > 1)
     fail(
-        "machine \"{}\" has {} nodes; in a job of several hosts ({} here) it must describe one "
-        "host, because all hosts are assumed to be identical; leave out the level \"node\"",
+        "machine \"{}\" has {} nodes, but must describe only one host of this job of {} hosts, "
+        "which Poise assumes to be identical; leave out the level \"node\"",
         node.name(), node.num_nodes(), host_names.size());
   struct Slot {
     PlaceId place;

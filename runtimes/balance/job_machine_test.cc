@@ -76,7 +76,7 @@ TEST(JobMachine, each_process_gets_the_requested_number_of_places) {
   EXPECT_THAT(job.process_of_place, ElementsAre(0, 0, 1, 1));
 }
 
-TEST(JobMachine, in_a_job_on_several_hosts_the_description_of_a_host_must_not_have_several_nodes) {
+TEST(JobMachine, for_a_job_on_several_hosts_the_machine_that_describes_a_host_must_have_one_node) {
   const Machine cluster = machine_from_text("node:2 core:2");
   const ProcessLocation processes[] = {{0, -1}, {1, -1}, {0, -1}, {1, -1}};
   EXPECT_THROW(job_machine(cluster, processes, kNames), Error);
@@ -92,7 +92,7 @@ TEST(JobMachine,
   EXPECT_EQ(machine.latency_factor(0, 1), 10);
 }
 
-TEST(JobMachine, messages_through_a_shared_cache_have_at_least_the_latency_of_local_memory) {
+TEST(JobMachine, the_assumed_latency_through_a_shared_cache_is_at_least_that_of_local_memory) {
   MachineParts parts =
       machine_from_text("numa:2 core:2 factors:1.6,0.3 message:1e-7 byte:5e-11").parts();
   parts.network_source = Source::assumed;

@@ -15,7 +15,8 @@ namespace poise::balance {
 
 namespace {
 
-/// Reports an unknown format at the start of the run rather than at its end.
+/// Throws Error if the ending of the path selects no trace format. Called at the start of the run;
+/// otherwise the user would see this error only at the end of the run.
 void check_ending(const std::string& path) {
   std::string known;
   for (const TraceFormat& format : trace_formats()) {

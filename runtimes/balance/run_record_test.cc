@@ -14,7 +14,7 @@
 namespace poise::balance {
 namespace {
 
-TEST(RunRecord, records_that_exist_at_the_same_time_do_not_overwrite_each_others_log_lines) {
+TEST(RunRecord, two_open_records_with_the_same_log_file_keep_the_lines_of_both) {
   const TestFolder folder;
   const std::string path = folder.file("decisions.log");
   const Machine machine = machine_from_text("core:2");

@@ -34,7 +34,8 @@ Placement solve(const OwnedProblem& problem) {
   return placement;
 }
 
-/// Budgets above this limit are ignored, because a clock in nanoseconds overflows after 292 years.
+/// A budget above this limit counts as no limit, because a 64-bit clock in nanoseconds overflows
+/// after 292 years.
 constexpr double kMaxBudget_s = 1e9;
 
 /// A detached thread whose priority can be lowered as long as it runs. The handle of a detached

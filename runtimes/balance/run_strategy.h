@@ -37,8 +37,9 @@ struct Outcome {
 /// The problems of strategies that exceeded their budgets. Each exists as long as its strategy
 /// runs.
 using Overdue = std::vector<std::weak_ptr<const OwnedProblem>>;
-/// Maximum number of strategies that run beyond their budgets at the same time. More than one,
-/// because an overdue strategy runs only on idle cores, which may take hours on a busy host.
+/// Maximum number of strategies that run beyond their budgets at the same time. The limit is above
+/// 1, because an overdue strategy runs only while a core is idle, so on a busy host it may run for
+/// hours.
 inline constexpr std::size_t kMaxOverdue = 4;
 
 /// Runs the strategy and checks its placement. Returns the current placement if the strategy

@@ -110,7 +110,7 @@ std::optional<double> quota_in(const std::string& path, bool is_unified) {
 /// have ended. If no process is left, returns the folders of this process's cgroups.
 std::vector<QuotaFolder> common_folders(const std::vector<pid_t>& processes,
                                         const std::string& root) {
-  std::set<std::string> cgroups;  // a text for each group of processes with the same cgroups
+  std::set<std::string> cgroups;  // texts of /proc/PID/cgroup; equal texts are stored once
   for (const pid_t process : processes)
     cgroups.insert(text_of(root + "/proc/" + std::to_string(process) + "/cgroup"));
   cgroups.erase("");

@@ -91,7 +91,8 @@ TEST(Quota, the_quota_is_read_from_files_of_cgroup_version_2) {
   EXPECT_EQ(stopped_ns(system.root()), 41'000'000);
 }
 
-// A batch job on a host with cgroup version 1; the parent of its cgroup has the smaller quota.
+// A batch job on a host with cgroup version 1. The job's cgroup has a quota of 4 cpus, and the
+// parent of this cgroup has a smaller quota, 1.5 cpus.
 TEST(Quota, the_smallest_quota_of_a_group_and_its_parents_applies_in_cgroup_version_1) {
   const RecordedSystem system({
       {"/proc/self/cgroup", "5:cpuset:/job\n4:cpu,cpuacct:/slurm/job\n1:name=systemd:/x\n"},

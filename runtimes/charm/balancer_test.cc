@@ -129,7 +129,7 @@ TEST(Balancer, moves_nothing_and_warns_once_if_the_statistics_are_invalid) {
   EXPECT_EQ(Balancer(0, "").decide(Statistics()).warning, "");
 }
 
-TEST(Balancer, a_replay_uses_the_same_message_costs_as_a_run_whose_pes_share_one_memory_domain) {
+TEST(Balancer, a_replay_decides_like_a_run_whose_pes_share_one_memory_domain) {
   Random random(1);
   Statistics replay = ring(60, 4);
   for (ObjectRow& object : replay.objects) {
@@ -206,7 +206,7 @@ TEST(Balancer,
   }
 }
 
-TEST(Balancer, removes_all_movable_objects_from_an_unavailable_pe_and_adds_none) {
+TEST(Balancer, moves_all_movable_objects_off_an_unavailable_pe_and_no_object_to_this_pe) {
   for (const char* name : {"PoiseLB", "PoiseKeepLB", "NucoLB", "PoiseGreedyLB"}) {
     SCOPED_TRACE(name);
     Statistics statistics = ring(20, 3);

@@ -14,9 +14,9 @@ namespace poise::charm {
 
 namespace {
 
-/// Maps an object's name to the number of its bucket. The number consists of the highest of the
-/// bits in which the names of objects differ, so the order of the buckets is that of the names.
-/// There are at most about four times as many buckets as names.
+/// Maps an object's name to the number of its bucket. Only some bits differ between the names of
+/// objects. The number consists of the highest of these bits, so the buckets are in the order of
+/// the names. There are at most about four times as many buckets as names.
 class Prefix {
  public:
   explicit Prefix(const Statistics& statistics) {
@@ -217,9 +217,9 @@ class Resolver {
     return true;
   }
 
-  /// Returns the number that Charm++ gives the PE that has the object. The object's place tells the
-  /// PE only if all PEs are available: an object on an unavailable PE is assigned another PE's
-  /// place.
+  /// Returns the number that Charm++ gives the PE that has the object. The object's place
+  /// identifies this PE only if all PEs are available: an object on an unavailable PE is assigned
+  /// another PE's place.
   std::int32_t number_of_pe(TaskId object) const {
     if (pe_map_.pe_of_place.size() == pe_map_.place_of_pe.size())
       return number_of_place_[places_[object]];
@@ -302,7 +302,7 @@ Converted converted(const Statistics& statistics, const PeMap& pe_map,
     if (place != kNoPlace) {
       workload.tasks[t] = {object.wall_s * speed_of_place[place], object.bytes, object.movable};
       places[t] = place;
-    } else {  // the object must leave this PE; a pinned object stays, and its load is dropped
+    } else {  // unavailable PE: a movable object leaves it; a pinned one stays without its load
       workload.tasks[t] = {object.movable ? object.wall_s : 0, object.bytes, object.movable};
       places[t] = t % num_places;
     }

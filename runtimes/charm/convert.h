@@ -22,8 +22,8 @@ inline constexpr PlaceId kNoPlace = ~PlaceId{0};
 /// row either.
 struct OutsideMessage {
   ObjectName to;
-  std::int32_t last_known_pe = -1;  // of the object, in Charm++'s numbering
-  TaskId from = 0;                  // a task, or the number of objects plus the index of a PE's row
+  std::int32_t last_known_pe = -1;  // PE of the receiver, in Charm++'s numbering
+  TaskId from = 0;                  // sender: a task, or number of objects + index of a PE's row
 };
 
 /// Two tasks between which a message made a detour: it was sent to a PE that did not have the

@@ -220,7 +220,7 @@ TEST(Convert, a_message_sent_by_a_pe_comes_from_a_task_that_is_pinned_to_this_pe
                          {{0, 0}, {404, 8}, 0, 0, 0, 2, 16}};
   const Converted rows = convert(statistics, plain(2));
   const Workload& workload = rows.phase.workload;
-  ASSERT_EQ(workload.num_tasks(), 4u);  // PE 0 sends only to an unknown object
+  ASSERT_EQ(workload.num_tasks(), 4u);  // 3 objects and PE 1; PE 0 sends only to an unknown object
   EXPECT_FALSE(workload.tasks[3].movable);
   EXPECT_EQ(workload.tasks[3].load_s, 0);
   EXPECT_EQ(rows.phase.current.of(3), 1u);

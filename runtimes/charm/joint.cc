@@ -155,8 +155,9 @@ void find_receivers(Communicator& ranks, OwnArrays& arrays) {
   set_ranks(arrays, rank_of_receiver);
 }
 
-/// After the decision, the PE of a sender must know the PE of each receiver. Returns the PEs of the
-/// receivers of this rank's messages, except those that the senders' PEs know already. Collective.
+/// After the decision, the PE of a sender must know the PE of each receiver. Returns the new PEs of
+/// the receivers of this rank's messages, but leaves out each receiver whose PE the sender's PE
+/// knows already. Collective.
 std::vector<News> news_of(Communicator& ranks, const OwnArrays& arrays, const OwnTasks& tasks,
                           const std::vector<std::uint32_t>& rank_of_task, const PeMap& pe_map) {
   const OwnGraph graph(ranks, tasks);
@@ -204,7 +205,7 @@ struct JointBalancer::State {
   std::string first_host = {};            // as JSON, on PE 0 only
   std::optional<Stage> stage = {};        // known after the first decision
   Unavailable unavailable = {};           // empty if all PEs are available
-  std::optional<Machine> machine = {};    // stage's machine; unavailable PEs are slow places
+  std::optional<Machine> machine = {};    // stage's machine, with unavailable PEs as slow places
   OwnPast past = {};
   std::uint64_t num_decisions = 0;
   std::optional<balance::RunRecord> log = {};  // on PE 0
@@ -291,7 +292,7 @@ JointDecision JointBalancer::State::decided(const Statistics& own,
     }
     OwnArrays arrays = own_arrays(own, stage->speed_of_place[ranks.rank()],
                                   wants_messages() ? Messages::convert : Messages::leave_out);
-    check(arrays.view(), ranks.num_ranks());  // before invalid loads could spoil sums over ranks
+    check(arrays.view(), ranks.num_ranks());  // first: invalid loads would spoil sums over ranks
     decision.num_objects = past.replace_spikes(ranks, arrays);
     if (wants_messages()) find_receivers(ranks, arrays);
     if (!unavailable.empty() && unavailable[ranks.rank()]) drop_fixed_loads(arrays);

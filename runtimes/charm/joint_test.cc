@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "tests/support/seeds.h"
+
 #include "poise/distributed/simulated_testing.h"
 
 namespace poise::charm {
@@ -141,11 +143,12 @@ TEST(JointBalancer, every_pe_learns_how_many_objects_arrive_on_it) {
 
 TEST(JointBalancer,
      the_number_of_reductions_and_exchanges_per_decision_hardly_grows_with_the_number_of_pes) {
+  POISE_SKIP_IF_SLOW();
   const Ring before = ring([](std::uint64_t) { return 2; });
   for (const std::uint32_t num_pes : {4, 100}) {  // 4 PEs: one level of groups; 100 PEs: two levels
     Pes pes("poise", num_pes), without_messages("greedy_refine", num_pes);
     pes.decide(before), without_messages.decide(before);
-    EXPECT_LE(pes.calls(), 160u);  // docs/charm_trees.md states these three bounds
+    EXPECT_LE(pes.calls(), 160u);  // docs/charm_trees.md states 160, 100 and 320, too
     EXPECT_LE(without_messages.calls(), 100u);
     Pes again("poise", num_pes);
     again.decide(before, [](std::uint32_t, Statistics& own) {
@@ -264,7 +267,7 @@ TEST(JointBalancer, all_movable_objects_leave_unavailable_pes_until_they_are_ava
               testing::ElementsAre(HasSubstr("all PEs are marked unavailable")));
 }
 
-TEST(JointBalancer, objects_leave_an_unavailable_pe_even_if_256_pes_mark_it_as_unavailable) {
+TEST(JointBalancer, objects_leave_a_pe_that_all_256_pes_mark_as_unavailable) {
   const Ring before = ring([](std::uint64_t i) { return i % 4; });
   Pes pes("keep", 256);
   pes.mark({1}, 256);

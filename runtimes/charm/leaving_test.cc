@@ -64,7 +64,7 @@ TEST(Leaving, half_of_a_ring_of_objects_leaves_the_group_as_one_contiguous_part_
 TEST(Leaving, the_object_with_the_fewest_messages_per_second_of_load_leaves_the_group_first) {
   auto statistics = group({1, 10, 1, 1});
   send(statistics, 0, 2, 1);
-  send(statistics, 1, 2, 5);  // 0.5 messages per second of load; the other senders have 1 and 2
+  send(statistics, 1, 2, 5);  // 0.5 messages per second of load; objects 0 and 3 send 1 and 2
   send(statistics, 3, 2, 2);
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
 }

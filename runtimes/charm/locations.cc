@@ -65,8 +65,8 @@ std::vector<Question> questions_to_ask(const std::vector<OutsideMessage>& messag
     }
     questions.push_back(question);
   }
-  // Keeps one question for each object and each PE that sends messages to it: one with must_tell
-  // set, if there is one.
+  // Keeps one question for each pair of an object and a PE that sends messages to it. If any
+  // question about the pair has must_tell set, keeps such a question.
   const auto pair = [](const Question& q) {
     return std::tuple(q.object.array, q.object.id, q.sender_pe);
   };

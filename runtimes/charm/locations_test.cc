@@ -54,7 +54,7 @@ struct Example {
 };
 
 TEST(Locations,
-     a_pe_is_told_once_where_a_receiver_is_if_sender_or_receiver_moved_or_a_detour_was_made) {
+     tells_a_pe_once_where_a_receiver_is_if_sender_or_receiver_moved_or_a_message_made_a_detour) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     const Example example(random);
@@ -115,7 +115,8 @@ TEST(Locations, each_pe_that_sends_to_an_object_asks_only_once_where_the_object_
   for (int round = 0; round < 200; ++round) {
     const Example example(random);
     std::vector<OutsideMessage> messages;
-    // For each receiver and each PE that sends to it: whether a sender on this PE has moved.
+    // For each pair of a receiver and a PE that sends messages to it: whether at least one sender
+    // on this PE has moved.
     std::map<std::pair<std::uint64_t, std::int32_t>, bool> wanted;
     for (std::uint64_t i = random.below(60); i > 0; --i) {
       const std::uint64_t to = random.below(10);

@@ -53,8 +53,8 @@ constexpr double kFixed = 25;  // bytes per object; 1 MB with 40,000 objects
 constexpr double kBytesOfPoise = kFixed + 130 + 54 * kMessagesPerObject;
 // Memory for partitioning a small graph, in bytes per object. The graph takes 16 bytes per object
 // and 8 per message; its parts and coarse graphs take as much again. The strategy also has its own
-// copy of the messages (its arcs). While it partitions a large graph, it frees this copy; while it
-// partitions a small graph, the memory for both is in use.
+// copy of the messages (its arcs). It frees this copy while it partitions a large graph, but not
+// while it partitions a small one.
 constexpr double kBytesOfSmallPartition = 2 * (16 + 8 * kMessagesPerObject);
 
 TEST(Memory, the_memory_of_a_decision_is_at_most_a_fixed_number_of_bytes_per_object_and_message) {

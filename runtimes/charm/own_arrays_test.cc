@@ -30,8 +30,7 @@ MessageRow message(ObjectName from, ObjectName to, std::uint32_t messages, std::
 
 std::uint64_t id(ObjectName name) { return task_id_of(name); }
 
-TEST(OwnArrays,
-     objects_become_tasks_in_order_of_name_and_their_loads_are_those_on_a_pe_of_speed_1) {
+TEST(OwnArrays, objects_become_tasks_in_order_of_name_with_loads_converted_to_a_pe_of_speed_1) {
   const OwnArrays arrays = own_arrays(three_objects(), 0.5, Messages::convert);
   EXPECT_THAT(arrays.row_of_task, ElementsAre(1, 2, 0));
   EXPECT_THAT(arrays.ids, ElementsAre(id({9, -7}), id({1, 8}), id({5, 8})));

@@ -45,8 +45,8 @@ void OwnPast::record(const OwnArrays& arrays) {
 std::uint64_t OwnPast::replace_spikes(Communicator& ranks, OwnArrays& arrays) {
   record(arrays);
   constexpr std::size_t kDecisions = std::tuple_size_v<Loads>;
-  // First the sum of the known loads at each decision, then the number of known loads at each
-  // decision.
+  // First half: for each decision, the sum of the known loads. Second half: for each decision, the
+  // number of known loads.
   std::vector<double> sums(2 * kDecisions);
   for (const Record& record : records_)
     for (std::size_t d = 0; d < kDecisions; ++d) {

@@ -104,7 +104,8 @@ class Groups {
     for (const News& news : answers.news) learnt_[{news.told_pe, news.object.id}] = news.pe;
     for (const Question& question : answers.passed_on) questions_.push_back(question);
     for (const Question& question : answers.unknown) {
-      // The PE knows where the object was before the balancing step, or where it is after the step.
+      // The PE that is asked knows, at random, either where the object was before the balancing
+      // step or where it is after the step.
       const std::size_t object = question.object.id;
       for (const Question& next :
            asked_again(question, is_heads() ? before_[object] : after_[object]))

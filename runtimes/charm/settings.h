@@ -21,7 +21,7 @@ struct Settings {
 struct Named {
   std::string name;
   const Strategy* strategy;
-  bool is_free;  // a setting may select another strategy; this one is the default
+  bool is_free;  // true: `strategy` is the default, but settings may select another
 };
 
 /// Returns the settings of a balancer. The user chooses a strategy and its knobs by `asked`, the

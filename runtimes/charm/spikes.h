@@ -12,8 +12,8 @@ namespace poise::charm {
 /// Number of earlier decisions whose loads replace_spikes() uses.
 inline constexpr std::size_t kDecisionsForSpikes = 2;
 
-/// Returns how many loads may count as spikes at a decision about num_tasks tasks. If more loads
-/// are high, the program has changed.
+/// Returns the maximum number of spikes at a decision about num_tasks tasks. If more loads than
+/// this are unusually high, they do not count as spikes, because the program has changed.
 std::size_t max_spikes(std::size_t num_tasks);
 
 /// True if a load is a spike compared with the task's usual load, which must already be scaled to

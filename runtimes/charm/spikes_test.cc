@@ -33,12 +33,13 @@ std::vector<double> ones(double spike_s = 1) {
 TEST(Spikes, an_unusually_high_load_is_replaced_by_an_earlier_load) {
   Workload workload = with_loads(ones(31));
   EXPECT_EQ(replace_spikes({ones(), ones()}, workload), 1u);
-  EXPECT_NEAR(workload.tasks[7].load_s, 1, 0.04);  // the mean rose by 3%
+  EXPECT_NEAR(workload.tasks[7].load_s, 1, 0.04);  // 0.04: the spike raised the mean by 3 %
   workload.tasks[7].load_s = 1;
   EXPECT_EQ(loads_of(workload), ones());
 }
 
-TEST(Spikes, a_high_load_is_not_replaced_if_a_load_at_one_of_the_last_two_decisions_was_as_high) {
+TEST(Spikes,
+     a_high_load_is_kept_if_the_object_had_as_high_a_load_at_one_of_the_last_two_decisions) {
   for (const auto& past : {std::vector{ones(), ones(31)}, std::vector{ones(31), ones()}}) {
     Workload workload = with_loads(ones(31));
     EXPECT_EQ(replace_spikes(past, workload), 0u);

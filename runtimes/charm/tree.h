@@ -50,9 +50,9 @@ struct Job {
   int num_processes = 1, num_pes = 1;
 };
 
-/// The configuration of a tree that fits the job, as JSON for TreeLB. If processes have several PEs
-/// each, each process balances its own PEs, and in every third balancing step the root balances all
-/// PEs. Otherwise the root always decides.
+/// The configuration of a tree that fits the job, as JSON for TreeLB. If each process has several
+/// PEs, it balances its own PEs; in every third balancing step, the root balances all PEs instead.
+/// If each process has one PE, the root balances all PEs in every step.
 std::string tree_for(const Job& job, const std::string& strategy);
 
 }  // namespace poise::charm

@@ -19,8 +19,8 @@ using Unavailable = std::vector<char>;
 /// Throws Error if no place is available.
 Machine slowed(const Machine& machine, const Unavailable& unavailable);
 
-/// Removes the loads that cannot leave an unavailable PE, so that strategies do not try to balance
-/// them.
+/// To be called if this PE is unavailable. Sets the loads that cannot leave the PE (background load
+/// and loads of pinned objects) to 0, so that strategies do not try to balance these loads.
 void drop_fixed_loads(OwnArrays& arrays);
 
 /// Corrects a decision of the rank `own`. A task that a strategy assigned to an unavailable place

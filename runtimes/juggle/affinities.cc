@@ -92,8 +92,8 @@ bool Affinities::refresh_cpus() {
 
 /// The processes from whose threads a thread may have inherited its affinity.
 struct Affinities::Ancestry {
-  std::vector<pid_t> processes;  // the thread's own process, its parent, the parent of that, ...
-  /// False if the list may lack ancestors, because one of them has ended: the kernel then gives its
+  std::vector<pid_t> processes;  // the thread's own process, its parent, its grandparent, ...
+  /// False if ancestors may be missing from the list: when a process ends, the kernel gives its
   /// children another parent.
   bool is_complete = true;
 
@@ -142,8 +142,9 @@ CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen
     if (!is_wide && (cpus.size() != 1 || !kept.was_on(cpus[0]))) continue;
     if (!ancestry) ancestry = ancestry_of(thread);
     const auto generations = ancestry->generations(kept.process);
-    // If `seen` has all allowed cpus, it need not be inherited, because many threads have this
-    // affinity. So it counts as inherited only from a process that is known to be an ancestor.
+    // If `seen` has all allowed cpus, the thread may have this affinity without having inherited
+    // it, as many threads do. So `seen` counts as inherited from an older thread only if that
+    // thread's process is known to be an ancestor.
     const bool is_known = generations && *generations < ancestry->processes.size();
     if (!generations || (is_wide && seen == allowed_ && !is_known)) continue;
     const bool is_alive = kernel_.threads().contains(key);

@@ -73,7 +73,7 @@ class Affinities {
   /// program gave the older thread.
   void add(std::uint64_t key);
   /// True if a thread that was passed to pin() or widen() has started a process that the last scan
-  /// did not find. That process has inherited the affinity.
+  /// did not find. That process has inherited the affinity of the thread.
   bool have_new_children() const;
   /// To be called at the end of a scan, when all threads that were created before the scan have
   /// been added.

@@ -66,7 +66,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_missing_
 }
 
 TEST_F(AffinitiesTest,
-       a_thread_gets_all_allowed_cpus_if_none_of_the_cpus_in_its_affinity_is_allowed_any_longer) {
+       restoring_gives_a_thread_all_allowed_cpus_if_none_of_its_own_cpus_is_still_allowed) {
   kernel.threads_by_id.at(101).affinity = {3};
   affinities.refresh_own();
   pin(101, 1);
@@ -147,7 +147,7 @@ TEST_F(AffinitiesTest,
 }
 
 TEST_F(AffinitiesTest,
-       if_two_ancestors_were_pinned_to_its_cpu_a_process_gets_the_affinity_of_the_nearer_one) {
+       a_process_on_the_cpu_of_two_pinned_ancestors_gets_the_affinity_of_the_nearer_ancestor) {
   kernel.start(200, 200, {0, 1}, 100);
   scan();
   pin(100, 1);
@@ -158,7 +158,7 @@ TEST_F(AffinitiesTest,
 }
 
 TEST_F(AffinitiesTest,
-       children_of_a_thread_given_more_cpus_by_the_balancer_get_the_affinity_set_by_the_program) {
+       children_of_a_thread_that_the_balancer_unbound_get_the_affinity_set_by_the_program) {
   affinities.refresh_cpus();
   kernel.threads_by_id.at(100).affinity = {2};
   affinities.refresh_own();
@@ -192,7 +192,7 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_new_thread_if_its_parent_has_e
   kernel.start(200, 200, kAll, 100);
   scan();
   pin(200, 1);
-  kernel.start(300, 300, {1}, 1);  // a daemon: another process has adopted it
+  kernel.start(300, 300, {1}, 1);  // a daemon, adopted by process 1
   kernel.start(301, 301, {1}, 300);
   scan();
   EXPECT_EQ(on(300), kAll);

@@ -75,8 +75,8 @@ std::vector<pid_t> Balancer::computing_processes() const {
   return {processes.begin(), processes.end()};
 }
 
-/// True if the quota should be read again: it may have been set while the program runs, or other
-/// threads may compute now, in another cgroup.
+/// True if the quota should be read again, because it may have changed, or because threads of
+/// another cgroup may compute now.
 bool Balancer::is_time_for_quota(double now_s) const {
   const std::uint32_t team_size = team_.num_taking_part();
   return team_size > 0 &&
@@ -88,7 +88,7 @@ bool Balancer::is_time_for_quota(double now_s) const {
 /// kernel stops the program's threads on all cpus. Threads on fewer cpus use up the quota later:
 /// they do the same work, but wait less at barriers for stopped threads. Threads that spin while
 /// they wait would take these cpus from each other. So only the policy `auto`, which recognizes
-/// them, limits the number of cpus.
+/// spinning threads, limits the number of cpus.
 void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
   quota_team_size_ = team_.num_taking_part();

@@ -101,7 +101,7 @@ class Balancer {
   double asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
   double cpu_before_s_ = process_cpu_now_s();  // cpu time of this process when it began to balance
   std::uint32_t team_size_ = 0;                // number of balanced threads in the last round
-  std::uint32_t quota_team_size_ = 0;          // the same when the quota was last read
+  std::uint32_t quota_team_size_ = 0;          // team_size_ when the quota was last read
   // If true, progress is counted in instructions instead of cpu time.
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Descriptor> counters_;  // counters of instructions, by key of the thread
@@ -111,7 +111,7 @@ class Balancer {
   std::vector<JugglePlace> places_;
   std::optional<double> quota_cpus_;
   std::set<pid_t> asked_;                      // processes whose way of waiting has been determined
-  bool waits_actively_ = false;                // threads of a process in asked_ spin while waiting
+  bool waits_actively_ = false;                // some process in asked_ has threads that spin
   std::map<std::uint64_t, ThreadTally> past_;  // balanced threads that still exist
   std::vector<ThreadTally> ended_;             // balanced threads that have ended
   std::set<std::string> notes_;

@@ -57,7 +57,7 @@ TEST_F(BalancerTest, pins_busy_threads_and_equalises_their_progress) {
   EXPECT_GT(tally.migrations, 30u);
 }
 
-TEST_F(BalancerTest, the_run_time_of_a_thread_includes_its_run_time_before_a_long_sleep) {
+TEST_F(BalancerTest, counts_the_run_time_of_a_thread_before_and_after_a_long_sleep) {
   Balancer balancer(options, store, kernel);
   const auto sleep = [&](double share) {
     for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = share;
@@ -72,7 +72,7 @@ TEST_F(BalancerTest, the_run_time_of_a_thread_includes_its_run_time_before_a_lon
   EXPECT_NEAR(tally.program_run_s, 2 * 6, 1);
 }
 
-TEST_F(BalancerTest, at_most_a_second_of_the_run_time_is_not_counted_if_the_period_is_long) {
+TEST_F(BalancerTest, even_with_a_long_period_at_most_one_second_of_run_time_is_missed) {
   options.settings.period_s = 60;
   Balancer balancer(options, store, kernel);
   run(balancer, 6);
@@ -105,9 +105,10 @@ TEST_F(BalancerTest,
   EXPECT_EQ(kernel.on(200), kCpus);
 }
 
-TEST_F(BalancerTest, a_process_that_a_pinned_thread_starts_is_freed_at_the_next_balancing_point) {
+TEST_F(BalancerTest,
+       a_process_that_a_pinned_thread_starts_is_unpinned_at_the_next_balancing_point) {
   Balancer balancer(options, store, kernel);
-  run(balancer, 60);  // processes are now looked for once per second
+  run(balancer, 60);  // from now on, processes are looked for only once per second
   for (pid_t id = 200; id < 205; ++id) {
     kernel.start(id, id, kernel.on(101), 100);
     balancer.round();
@@ -232,7 +233,8 @@ TEST_F(BalancerTest, moves_a_thread_immediately_if_a_thread_on_another_cpu_begin
   EXPECT_THAT(notes, IsEmpty());
 }
 
-TEST_F(BalancerTest, if_no_thread_reports_its_waits_one_message_says_that_the_balancer_polls) {
+TEST_F(BalancerTest,
+       if_no_thread_reports_waits_one_message_says_that_the_balancer_looks_for_waits_regularly) {
   options.settings.policy = JugglePolicy::hybrid;
   Balancer balancer(options, store, kernel);
   run(balancer, 5);
@@ -268,7 +270,8 @@ TEST_F(QuotaTest, binds_threads_to_as_many_cpus_as_the_quota_allows) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest, a_quota_of_the_processes_that_compute_is_found_although_the_first_has_none) {
+TEST_F(QuotaTest,
+       finds_the_quota_of_the_processes_that_compute_even_if_the_first_process_has_none) {
   kernel.quota_of_root.reset();
   Balancer balancer(options, store, kernel);
   EXPECT_THAT(notes, IsEmpty());
@@ -277,7 +280,7 @@ TEST_F(QuotaTest, a_quota_of_the_processes_that_compute_is_found_although_the_fi
   EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::unknown);
 }
 
-TEST_F(QuotaTest, the_quota_of_the_processes_that_compute_is_kept_while_none_of_them_computes) {
+TEST_F(QuotaTest, remembers_the_quota_of_the_computing_processes_while_no_process_computes) {
   kernel.quota_of_root.reset();
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
@@ -296,7 +299,8 @@ TEST_F(QuotaTest, the_predicted_time_and_the_fair_share_respect_the_quota) {
   EXPECT_NEAR(tally.static_s / tally.part_s, 2.5, 1e-9);
 }
 
-TEST_F(QuotaTest, the_message_about_a_changed_quota_gives_the_number_of_all_usable_cpus) {
+TEST_F(QuotaTest,
+       the_message_about_a_changed_quota_states_the_quota_and_the_number_of_usable_cpus) {
   Balancer balancer(options, store, kernel);
   run(balancer, 3);
   kernel.quota = 2;
@@ -320,7 +324,7 @@ TEST_F(QuotaTest, does_not_bind_threads_that_might_spin_while_they_wait) {
   for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
-TEST_F(QuotaTest, only_the_policy_auto_crowds_threads_on_the_cpus_that_the_quota_pays_for) {
+TEST_F(QuotaTest, only_the_policy_auto_confines_threads_to_as_many_cpus_as_the_quota_allows) {
   options.settings.policy = JugglePolicy::proactive;
   Balancer balancer(options, store, kernel);
   run(balancer, 3);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keeps two balancers from setting the affinities of the same threads.
 //
-// A balancer locks one process's folder in /proc: its own folder if it starts the program, because
-// then all of the program's processes descend from it, or else that of the process to which it is
-// attached. The kernel removes the lock when the balancer ends, also after SIGKILL.
+// A balancer locks the folder of one process in /proc. If the balancer starts the program, it locks
+// the folder of its own process, because all processes of the program descend from it. If the
+// balancer is attached to a running process, it locks the folder of that process. The kernel
+// removes the lock when the balancer ends, also after SIGKILL.
 #pragma once
 
 #include <optional>

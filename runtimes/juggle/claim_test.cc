@@ -52,7 +52,7 @@ TEST(Claim, a_second_balancer_can_claim_a_process_only_after_the_first_has_left_
   EXPECT_TRUE(claim(program.pid));
 }
 
-TEST(Claim, a_balancer_that_is_killed_leaves_its_program) {
+TEST(Claim, the_claim_of_a_balancer_ends_when_the_balancer_is_killed) {
   const Child program;
   Child balancer([&] { static auto claimed = claim(program.pid); });
   EXPECT_TRUE(is_claimed(program.pid));

@@ -31,8 +31,8 @@ Descriptor open_counter(pid_t thread, Counted what) {
   event.exclude_kernel = event.exclude_hv = 1;  // unprivileged users may count only in user mode
   event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   Descriptor counter(::syscall(SYS_perf_event_open, &event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
-  // Restoring an affinity needs one more open file (ThreadFinder::add_thread), so a counter must
-  // not use up the limit of open files.
+  // Restoring an affinity needs one more open file (ThreadFinder::add_thread). If the limit on open
+  // files leaves no room for that file, closes the counter again.
   if (counter && !Descriptor(::fcntl(counter.get(), F_DUPFD_CLOEXEC, 0))) return Descriptor();
   return counter;
 }

@@ -21,8 +21,8 @@ enum class Counted : std::uint8_t { instructions, time };
 /// open files.
 Descriptor open_counter(pid_t thread, Counted what);
 
-/// Returns the count so far, scaled up for times in which the kernel let another counter use the
-/// hardware.
+/// Returns the count so far, scaled up to make up for the time in which the kernel let another
+/// counter use the hardware.
 std::optional<double> read_counter(const Descriptor& counter);
 
 /// How to measure progress. `automatic` counts instructions if cpus are unequal and instructions

@@ -85,8 +85,9 @@ std::vector<DomainId> domains_of(const Cpus& cpus);
 /// (poise/machine/discover.h). All 1 if Linux reports nothing.
 std::vector<double> speeds_of(const Cpus& cpus);
 
-/// Returns the speed of each cpu according to `machine`, relative to the fastest. In `machine` a
-/// core has the number of its first cpu; `first_sibling` gives this number for each cpu.
+/// Returns the speed of each cpu according to `machine`, relative to the fastest. `machine`
+/// identifies a core by the number of its first cpu; `first_sibling` gives this number for each
+/// cpu.
 std::vector<double> speeds_in(const Machine& machine, const Cpus& first_sibling);
 
 }  // namespace poise::juggle

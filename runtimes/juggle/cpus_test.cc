@@ -60,7 +60,7 @@ TEST(Cpus, a_kernel_with_more_than_1024_cpus_is_queried_with_a_larger_mask) {
   EXPECT_FALSE(get_affinity(0, set, never)) << "it must give up";
 }
 
-TEST(Cpus, reads_the_list_of_cpus_without_clock_ticks_even_if_the_kernel_prints_nothing_or_null) {
+TEST(Cpus, the_list_of_cpus_without_clock_ticks_is_empty_if_the_kernel_prints_nothing_or_null) {
   EXPECT_THAT(parse_tickless("1-2,5"), ElementsAre(1, 2, 5));
   for (const char* none : {"", "(null)", " (null)"}) EXPECT_TRUE(parse_tickless(none).empty());
 }

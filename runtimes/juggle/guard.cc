@@ -156,7 +156,8 @@ Guard::~Guard() {
   ::munmap(slots_, bytes_);
 }
 
-// pid_ is -1 after a failed restart. waitpid() would then wait for any child, such as the program.
+// After a failed restart pid_ is -1. In this case waitpid() is not called, because waitpid(-1)
+// would wait for any child, such as the program.
 bool Guard::has_died() const { return pid_ < 0 || ::waitpid(pid_, nullptr, WNOHANG) != 0; }
 
 void Guard::restart() {

@@ -77,7 +77,7 @@ TEST(Guard,
   EXPECT_EQ(sleeper.affinity(), before);
 }
 
-TEST(Guard, the_destructor_restores_the_stored_affinities_but_not_those_removed_from_the_store) {
+TEST(Guard, the_destructor_restores_exactly_the_affinities_that_are_still_in_the_store) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper kept, dropped;
   const CpuSet before = kept.affinity();
@@ -149,7 +149,7 @@ TEST(Guard, does_not_wait_for_other_child_processes_if_the_guard_process_could_n
   EXPECT_EQ(status, 0);
 }
 
-TEST(Guard, keep_returns_false_while_the_store_for_affinities_is_full) {
+TEST(Guard, the_function_keep_returns_false_while_the_store_for_affinities_is_full) {
   Guard guard;
   for (std::uint64_t key = 0; key < kMaxThreads; ++key) ASSERT_TRUE(guard.keep(key, {}));
   EXPECT_FALSE(guard.keep(kMaxThreads, {}));

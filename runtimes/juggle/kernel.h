@@ -55,8 +55,8 @@ class Kernel {
   /// True if the process still belongs to the user for whom the balancer runs.
   virtual bool is_ours(pid_t process) const = 0;
   /// Returns the smallest quota of cpu time that holds for all of the processes together, as a
-  /// number of cpus (quota.h), or nothing if there is none. Without processes: that of the
-  /// program's first process.
+  /// number of cpus (quota.h), or nothing if there is none. If `processes` is empty, returns the
+  /// quota of the program's first process.
   virtual std::optional<double> quota_cpus(const std::vector<pid_t>& processes) const = 0;
   /// True if the process's settings or libraries make threads spin while they wait (waiting.h).
   virtual bool waits_actively(pid_t process) const = 0;
@@ -95,8 +95,8 @@ class Linux : public Kernel {
   std::optional<WaitReport> wait_report(pid_t thread) const override;
   void forget_waits(pid_t thread) override;
 
-  /// From now on, ignores `process`, a child of this process. A child that an earlier call excluded
-  /// is balanced again.
+  /// From now on, ignores `process`, a child of this process. If an earlier call excluded another
+  /// child, that child is balanced from now on.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

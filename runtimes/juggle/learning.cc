@@ -75,7 +75,7 @@ double computing_rate() {
 SpeedProbe::SpeedProbe() : thread_([this] { run(); }) {}
 
 SpeedProbe::~SpeedProbe() {
-  // The probe thread may now run on any cpu, so that it ends soon.
+  // Lets the probe thread run on any cpu, so that it ends soon.
   move(every_cpu());
   state_ = State::ends;
   state_.notify_one();

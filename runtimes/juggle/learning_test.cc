@@ -76,7 +76,7 @@ TEST(SpeedProbe, measures_each_cpu_and_keeps_the_affinity_of_the_calling_thread)
   const Cpus own = allowed_cpus();
   SpeedProbe probe;
   EXPECT_FALSE(probe.result());
-  probe.start(CPU_SETSIZE - 1);  // usually there is no such cpu; if there is, the loop ignores it
+  probe.start(CPU_SETSIZE - 1);  // usually no such cpu exists; otherwise the loop skips its result
   for (const CpuId cpu : own) {
     std::optional<ProbeResult> result;
     while (!result || result->cpu != cpu) {

@@ -78,8 +78,8 @@ Signals::Signals() {
   sigset_t set;
   ::sigemptyset(&set);
   // The signals that one process may send to another. Batch systems send SIGXCPU, SIGURG and
-  // SIGPWR. Blocking SIGSEGV and its like hides no crash of this process: the kernel ends a process
-  // that causes one of them while it is blocked.
+  // SIGPWR. Blocking SIGSEGV and similar signals does not hide a crash of this process: if a
+  // process itself causes such a signal, the kernel ends the process even if the signal is blocked.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP,
                            SIGWINCH, SIGURG, SIGPWR, SIGIO, SIGVTALRM, SIGPROF, SIGSTKFLT, SIGCHLD})
     ::sigaddset(&set, signal);
@@ -98,8 +98,9 @@ Signals::Signals() {
 }
 
 Signals::~Signals() {
-  // A signal that has arrived is for the program, which has ended. If it stayed pending, it would
-  // end this process now, and the program's exit status would be lost.
+  // Discards the signals that have arrived. They were meant for the program, which has ended. If a
+  // signal stayed pending, it would end this process when restore() unblocks it, and the program's
+  // exit status would be lost.
   while (next()) {
   }
   restore();

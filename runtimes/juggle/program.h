@@ -65,8 +65,8 @@ Ending replace_process_by(const std::vector<std::string>& command);
 class Program {
  public:
   /// Starts the command with the signal settings that this process had before `signals` was
-  /// created. The command gets the environment of this process, and in addition `variables`. Throws
-  /// if no process can be created.
+  /// created. The command gets the environment of this process plus `variables`. Throws if no
+  /// process can be created.
   static Program start(const std::vector<std::string>& command, const Signals& signals,
                        const Environment& variables = {});
   /// Attaches to a running process. Throws Error if it does not exist or belongs to another user.
@@ -89,8 +89,8 @@ class Program {
 
   /// To be called after signals have arrived. Stops this process if the program has stopped because
   /// of SIGTSTP (Ctrl-Z), so that the shell notices. A program that ignores SIGTSTP goes on, and so
-  /// does this process. Also follows a program that stops for another reason, if this process is
-  /// the job for which a shell waits.
+  /// does this process. Also stops this process if the program stops for another reason, provided
+  /// that this process is the job for which a shell waits.
   void stop_with_it();
 
  private:

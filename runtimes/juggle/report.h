@@ -28,8 +28,8 @@ std::string live_text(const Tally& tally, std::size_t max_threads);
 /// important cause first.
 std::string diagnosis_text(const Tally& tally);
 
-/// If the most important cause that diagnosis_text() names is one that only the user can remove,
-/// returns this cause. Otherwise returns an empty text.
+/// Returns the most important cause in diagnosis_text() if only the user can remove this cause, and
+/// otherwise an empty text.
 std::string advice_text(const Tally& tally);
 
 /// Returns the present state in one line, for outputs that are not terminals: the number of
@@ -43,12 +43,13 @@ std::string live_line(const Tally& tally);
 /// The fraction is averaged over the time in which threads were balanced.
 double fair_share(const Tally& tally);
 
-/// The predicted duration of the work that n threads did on m cpus. If all threads run equally fast
-/// (balanced_s), it is n/m times the average run time of a thread. If threads stay in their memory
-/// domains, n and m are those of the most crowded domain. If every thread stays on its first cpu
-/// and all wait for the slowest (static_s), it is ceil(n/m) times that average. With a quota, both
-/// are at least the run time of all threads together, divided by the number of cpus that the quota
-/// pays for. Spinning counts as work. Both are 0 if no thread was balanced.
+/// The predicted duration of the work that n threads did on m cpus. balanced_s: all threads run
+/// equally fast, so the duration is n/m times the average run time of a thread. static_s: every
+/// thread stays on its first cpu and all wait for the slowest, so the duration is ceil(n/m) times
+/// this average. If threads stay in their memory domains, n and m are those of the most crowded
+/// domain. With a quota, both durations are at least the run time of all threads together, divided
+/// by the number of cpus that the quota pays for. Spinning counts as work. Both are 0 if no thread
+/// was balanced.
 struct Prediction {
   double balanced_s = 0, static_s = 0;
 };

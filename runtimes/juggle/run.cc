@@ -30,7 +30,7 @@ namespace poise::juggle {
 
 namespace {
 
-/// Raises the limit of open files, because the balancer opens one or two files for each thread.
+/// Raises the limit on open files, because the balancer opens one or two files for each thread.
 void allow_many_files() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -57,8 +57,9 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// Handles the signals that have arrived. Forwards them to a program that this process started. An
-/// attached program gets none; signals that usually end a process make the balancer leave it.
+/// Handles the signals that have arrived. If this process started the program, forwards them to the
+/// program. If the balancer was attached to a running program, does not forward them: a signal that
+/// usually ends a process then only makes the balancer leave the program.
 WakeUp take_signals(const Signals& signals, Program& program) {
   WakeUp wake_up;
   while (const auto info = signals.next()) {

@@ -20,8 +20,8 @@ struct Outcome {
 /// Runs the command under the balancer until the command ends. Signals to this process go to the
 /// command, and a guard process restores affinities if this process is killed or stopped. If the
 /// system refuses something that balancing needs, or another balancer already balances this
-/// process, the command only runs, and on_note tells why. Throws Error for cpus that are not
-/// allowed.
+/// process, the command runs without balancing, and on_note tells why. Throws Error for cpus that
+/// are not allowed.
 Outcome run_balanced(const std::vector<std::string>& command, const BalancerOptions& options);
 
 /// Balances a running process and its children until that process ends or a signal (INT, TERM, HUP,

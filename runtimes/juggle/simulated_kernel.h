@@ -28,7 +28,7 @@ class SimulatedKernel : public Kernel {
     pid_t parent = 0;       // the parent of the thread's process; 0: unknown
   };
 
-  static constexpr double kPhaseS = 0.002;  // seconds from one sleep of a thread to its next
+  static constexpr double kPhaseS = 0.002;  // a thread falls asleep once in this many seconds
 
   /// `cpus` are the cpus that the balancer may use.
   explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}
@@ -40,8 +40,8 @@ class SimulatedKernel : public Kernel {
     born = static_cast<std::uint64_t>(id);
     unseen_.push_back(id);
   }
-  /// Simulates that all threads compute for `seconds`. Threads with the same affinity share its
-  /// cpus equally, without time slices.
+  /// Simulates that all threads compute for `seconds`. Threads with the same affinity share the
+  /// cpus of this affinity equally, without time slices.
   void compute(double seconds) {
     time_s += seconds;
     std::map<Cpus, double> threads_on;
@@ -145,8 +145,8 @@ class SimulatedKernel : public Kernel {
   std::set<pid_t> out_of_sight;       // threads that scans do not find, although they are alive
   std::set<pid_t> active;             // processes whose threads spin while waiting
   std::map<pid_t, WaitReport> waits;  // the reports of those threads that report their waits
-  std::optional<double> quota = {};   // of the processes that compute
-  std::optional<double> quota_of_root = {};  // of the program's first process
+  std::optional<double> quota = {};   // quota of the processes that compute, in cpus
+  std::optional<double> quota_of_root = {};  // quota of the program's first process, in cpus
   double stranger_share = 0;                 // share of each cpu that other programs use
   double time_s = 0;
   int refusal = EINVAL;

@@ -15,8 +15,9 @@ namespace poise::juggle {
 
 class Speeds {
  public:
-  /// A function that creates the probe, which starts a thread; therefore it is called only when the
-  /// first probe is due. Throws std::system_error if the user has reached the limit on threads.
+  /// A function that creates the probe. The probe starts a thread, so this function is not called
+  /// before the first probe is due. Throws std::system_error if the user has reached the limit on
+  /// threads.
   using MakeProbe = std::function<std::unique_ptr<CpuProbe>()>;
   /// A function that returns the speeds of given cpus as Linux reports them, such as speeds_of().
   using Reported = std::function<std::vector<double>(const Cpus&)>;

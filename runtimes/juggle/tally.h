@@ -19,7 +19,7 @@ struct ThreadTally {
   pid_t process = 0, id = 0;
   bool took_part = false, takes_part = false;
   int cpu = -1;                         // the cpu to which the thread is pinned; -1: none
-  double part_since_s = 0, seen_s = 0;  // when balancing of the thread began; when last seen
+  double part_since_s = 0, seen_s = 0;  // when its balancing began; when it was last seen
   double run_s = 0;                     // seconds on a cpu while the thread was balanced
   double lag_s = 0;                     // seconds behind the average of the balanced threads
   std::uint64_t migrations = 0;
@@ -39,7 +39,7 @@ struct Tally {
   std::uint64_t wake_ups = 0;        // total wake-ups of the balancer
   std::uint64_t early_wake_ups = 0;  // wake-ups by signals before a balancing point was due
   std::uint64_t reactions = 0;       // wake-ups because threads reported that they wait
-  std::uint64_t visits = 0;          // probes of the speeds of cpus, each of which wakes a thread
+  std::uint64_t visits = 0;          // probes of cpu speeds; each probe wakes a thread
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
   // Cpu time of the balancer: in its cheapest round, and in all rounds together.
   double least_round_s = 0, rounds_cpu_s = 0;
@@ -48,11 +48,13 @@ struct Tally {
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
   double program_run_s = 0;  // cpu time of the threads that the balancer has seen
-  // part_s: the time during which at least one thread was balanced. The other three times are sums
-  // over threads. threads_s: the time during which the thread was balanced. fair_s: the cpu time
-  // that the thread could have used in this time if all threads had got equal shares. static_s: the
-  // cpu time that the thread could have used if no thread had migrated and all had waited for the
-  // slowest.
+  // part_s: the time during which at least one thread was balanced.
+  // The other three numbers are sums over all threads.
+  // threads_s: the time during which a thread was balanced.
+  // fair_s: the cpu time that a thread could have used in that time if all threads had got equal
+  // shares.
+  // static_s: the cpu time that a thread could have used in that time if no thread had migrated and
+  // all had waited for the slowest.
   double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;

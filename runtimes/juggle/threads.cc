@@ -188,7 +188,7 @@ Changes ThreadFinder::scan() {
 }
 
 /// True if another balancer balances this process and its descendants. Known processes are not
-/// asked again: this balancer's own lock keeps others away from them.
+/// checked again: this balancer's own lock keeps other balancers away from them.
 bool ThreadFinder::is_for_other(pid_t process) {
   if (process == root_ || processes_.contains(process) || !is_claimed(process)) return false;
   meets_balancer_ = true;
@@ -269,8 +269,8 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
   if (thread.schedstat) thread.children = open_to_read(folder, fmt::format("{}/children", id));
   bool lacks_files = !is_full_ && !thread.children && is_out_of_files();
   if (thread.schedstat && !lacks_files && counts_run_times_) open_clock(thread);
-  // The start time is read last: if that succeeds, one more file can be opened. Such a file will be
-  // needed to read the start time again before the thread's affinity is restored.
+  // The start time is read last, which shows that one more file can be opened. This is needed
+  // later: before the thread's affinity is restored, its start time is read again.
   const auto start = thread.schedstat && !lacks_files ? start_time_of(process, id) : std::nullopt;
   lacks_files |= thread.schedstat && !start && is_out_of_files();
   lacks_files_ |= lacks_files;

@@ -57,7 +57,7 @@ struct FoundThread {
   /// Counts the cpu time (counter.h), if schedstat is updated too rarely.
   Descriptor clock{};
   double run_before_clock_s = 0;  // cpu time when `clock` was opened
-  pid_t parent = 0;               // the process that started this one; 0: unknown
+  pid_t parent = 0;               // the parent of the thread's process; 0: unknown
 };
 
 /// The result of a scan of /proc.
@@ -70,14 +70,14 @@ struct Changes {
 class ThreadFinder {
  public:
   /// `root` is the first process to follow. If `with_adopted` is true, the calling thread must be
-  /// the first thread of a process that adopts orphans (a subreaper); its children are then
-  /// followed too, except the process `not_followed`.
+  /// the first thread of a process that adopts orphans (a subreaper); the children of that process
+  /// are then followed too, except the process `not_followed`.
   ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
   /// After this call, each new thread gets a counter of its cpu time (counter.h), and read_time()
   /// reads this counter instead of schedstat's run time.
   void count_run_times() { counts_run_times_ = true; }
-  /// True if the system refused a counter of cpu time to some thread.
+  /// True if the system refused to create a counter of cpu time for some thread.
   bool lacks_clocks() const { return lacks_clocks_; }
   /// Scans /proc for processes and threads; fast if none has begun or ended since the last scan.
   Changes scan();
@@ -94,8 +94,8 @@ class ThreadFinder {
   bool lacks_files() const { return lacks_files_; }
   /// True if a process was ignored because another balancer balances it (claim.h).
   bool meets_balancer() const { return meets_balancer_; }
-  /// From now on, ignores `process`, a child of this process. A child that an earlier call excluded
-  /// is found again.
+  /// From now on, ignores `process`, a child of this process. If an earlier call excluded another
+  /// child, scans find that child from now on.
   void do_not_follow(pid_t process) { not_followed_ = process; }
   /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;
@@ -129,8 +129,8 @@ class ThreadFinder {
   std::map<std::uint64_t, FoundThread> threads_;
 };
 
-/// Reads the last id assigned to a process or thread on this host from /proc/loadavg. As long as it
-/// does not change, no thread is new.
+/// Reads the last id assigned to a process or thread on this host from /proc/loadavg. As long as
+/// this id stays the same, no thread has been created.
 class LastBorn {
  public:
   LastBorn();

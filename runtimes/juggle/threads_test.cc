@@ -63,7 +63,7 @@ TEST(Threads, the_first_scan_of_a_process_reports_each_of_its_threads_as_new) {
   EXPECT_EQ(status, 0);
 }
 
-/// A child that starts a grandchild and waits until its pipe is closed.
+/// A child process that starts a grandchild. Both end when the test closes a pipe.
 struct Family {
   Family() {
     if (::pipe(ends) != 0) throw std::runtime_error("pipe");
@@ -184,7 +184,8 @@ TEST(Threads, threads_of_a_process_that_started_after_the_last_scan_are_found) {
   EXPECT_THAT(finder.threads(), SizeIs(2));
 }
 
-TEST(Threads, a_thread_has_a_new_child_until_a_scan_has_found_the_child) {
+TEST(Threads,
+     the_function_has_new_child_returns_true_from_the_fork_until_a_scan_has_found_the_child) {
   const Told told([] {},
                   [] {
                     if (::fork() == 0) ::_exit(0);

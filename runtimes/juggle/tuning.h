@@ -30,7 +30,7 @@ struct Tuning {
     return std::clamp(scan_share * run_s, min_scan_s, check_s);
   }
   // Seconds between two readings of the cgroup's quota while the number of threads that compute
-  // stays the same. If it changes, the quota is read as often as threads are scanned for.
+  // stays the same. If this number changes, the interval is that between two scans for threads.
   double quota_s = 60;
   // Minimum seconds between wake-ups by threads that report waits. A wake-up costs about 20 us.
   double min_news_s = 1e-4;
@@ -42,10 +42,10 @@ struct Tuning {
   int stop_check_ms = 500;
   // Rounds between two checks of the affinities of pinned threads.
   std::uint64_t own_choice_rounds = 10;
-  // Rounds between two probes of cpu speeds, each of which wakes a thread.
+  // Rounds between two probes of cpu speeds. Each probe wakes a thread.
   std::uint64_t probe_rounds = 20;
-  // Rounds of the balancer between two probes while speeds are unknown, and while all speeds are
-  // equal, as they are on most machines.
+  // first_probe_rounds(): rounds between two probes while speeds are unknown. equal_probe_rounds():
+  // rounds between two probes while all speeds are equal, as they are on most machines.
   constexpr std::uint64_t first_probe_rounds() const { return probe_rounds / 10; }
   constexpr std::uint64_t equal_probe_rounds() const { return probe_rounds * 10; }
 

@@ -18,8 +18,9 @@ inline constexpr char kWaitsVariable[] = "POISE_JUGGLE_WAITS";
 inline constexpr char kWaitsMemory[] = "/memfd:poise_juggle_waits";
 
 inline constexpr std::size_t kWaitSlots = 16384;
-/// A thread's entry is in one of this many consecutive slots; the thread's id determines the first.
-/// If other threads have taken all these slots, the thread has no entry: its waits are unknown.
+/// A thread's entry is in one of this many consecutive slots; the thread's id determines the first
+/// of these slots. If other threads have taken all these slots, the thread has no entry: its waits
+/// are unknown.
 inline constexpr std::size_t kWaitProbes = 16;
 
 /// A thread's entry. It has a cache line of its own, because its thread writes it often.

@@ -43,10 +43,11 @@ WaitWatch::WaitWatch(const std::string& library)
       file_(::memfd_create(std::strrchr(kWaitsMemory, ':') + 1, MFD_CLOEXEC)),
       news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (::access(library.c_str(), R_OK) != 0) fail_at("read libpoise_juggle_waits.so");
-  if (library.find_first_of(" :") != std::string::npos)  // they separate paths in LD_PRELOAD
-    throw std::runtime_error(fmt::format(
-        "no program can load {}: its path contains a blank or a colon; install Poise elsewhere",
-        library));
+  if (library.find_first_of(" :") != std::string::npos)  // blank and colon end a path in LD_PRELOAD
+    throw std::runtime_error(
+        fmt::format("programs cannot load {}, because the path contains a blank or a colon; "
+                    "install Poise in another folder",
+                    library));
   if (!file_ || ::ftruncate(file_.get(), sizeof(WaitTable)) != 0) fail_at("share memory");
   if (!news_) fail_at("create a descriptor for events");
   void* const memory =

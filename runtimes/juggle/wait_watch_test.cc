@@ -41,8 +41,9 @@ bool has_news(const WaitWatch& watch, int timeout_ms) {
   return ::poll(&news, 1, timeout_ms) == 1;
 }
 
-/// A function of its own, because a function with destructors cannot be cancelled asynchronously in
-/// a call of C that is declared noexcept.
+/// Waits for ever. In a function with destructors, a thread cannot be cancelled asynchronously
+/// while it calls a C function that is declared noexcept. So the code with destructors is in this
+/// function, and the calls to C functions are in wait_by().
 [[gnu::noinline]] void wait_in_cpp() {
   std::mutex mutex;
   std::condition_variable condition;
@@ -82,7 +83,8 @@ void wait_by(const std::string& call) {
 
 sigjmp_buf outside_wait;
 
-/// Leaves a wait by siglongjmp as soon as SIGUSR1 arrives, waits once more, and says so.
+/// Leaves a wait by siglongjmp as soon as SIGUSR1 arrives, then completes another wait, and prints
+/// that it has done so.
 void leave_a_wait() {
   ::signal(SIGUSR1, [](int) { ::siglongjmp(outside_wait, 1); });
   if (sigsetjmp(outside_wait, 1) == 0) wait_by("semaphore");
@@ -115,8 +117,9 @@ void* run_given_call(void*) {
   return nullptr;
 }
 
-/// Disabled because it does not end by itself: a thread waits until SIGTERM arrives and this test
-/// cancels the thread. PreloadedProgram starts this test in a process of its own and ends it.
+/// Disabled because it does not end by itself: its thread waits for ever, and the test cancels the
+/// thread only when SIGTERM arrives. PreloadedProgram starts this test in a process of its own and
+/// ends it.
 TEST(Preloaded, DISABLED_a_helper_process_of_other_tests_waits_for_ever_in_a_given_call) {
   sigset_t term;
   ::sigemptyset(&term);
@@ -130,8 +133,9 @@ TEST(Preloaded, DISABLED_a_helper_process_of_other_tests_waits_for_ever_in_a_giv
   EXPECT_EQ(::pthread_join(thread, nullptr), 0);
 }
 
-TEST(Preloaded, an_allocator_that_makes_system_calls_while_it_starts_is_not_called_meanwhile) {
-  POISE_SKIP_IF_SLOW();  // the sanitizers have their own allocators
+TEST(Preloaded,
+     the_preloaded_library_calls_an_allocator_only_after_the_allocator_has_initialised_itself) {
+  POISE_SKIP_IF_SLOW();  // skipped with sanitizers, because these have allocators of their own
   const std::string command = fmt::format("env LD_PRELOAD={}:{} true", POISE_JUGGLE_WAITS_LIBRARY,
                                           POISE_STARTING_ALLOCATOR);
   EXPECT_EQ(std::system(command.c_str()), 0);
@@ -225,7 +229,8 @@ INSTANTIATE_TEST_SUITE_P(All, Calls,
                          testing::Values("barrier", "condition", "condition_until", "semaphore",
                                          "semaphore_until", "futex", "yield"));
 
-TEST(WaitWatch, a_thread_that_leaves_a_wait_by_longjmp_waits_no_more_after_its_next_wait) {
+TEST(WaitWatch,
+     a_thread_that_left_a_wait_by_longjmp_does_not_count_as_waiting_after_its_next_wait) {
   WaitWatch watch(POISE_JUGGLE_WAITS_LIBRARY);
   const PreloadedProgram program(watch, "longjmp");
   const pid_t thread = program.thread();
@@ -279,7 +284,7 @@ TEST(WaitWatch, throws_if_the_library_to_preload_does_not_exist) {
   EXPECT_THROW(WaitWatch("/nowhere/libpoise_juggle_waits.so"), std::runtime_error);
 }
 
-TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_possible_for_its_id_are_taken) {
+TEST(WaitTable, gives_a_thread_a_slot_unless_all_slots_probed_for_its_id_are_taken) {
   auto table = std::make_unique<WaitTable>();
   EXPECT_EQ(slot_of(*table, 5, false), nullptr);
   WaitSlot* const slot = slot_of(*table, 5, true);

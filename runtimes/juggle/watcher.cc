@@ -19,7 +19,7 @@ bool Watcher::is_time_to_scan() {
   }
   if (has_few && !is_due) return false;
   if (may_have_births()) return is_due || kernel_.has_changed();
-  if (has_few) scanned_s_ = now_s;  // no new thread: wait as if a scan had just ended
+  if (has_few) scanned_s_ = now_s;  // no new thread, so no scan is due for another interval
   return false;
 }
 

@@ -23,8 +23,8 @@ class AnyObject {
   /// Stores in `row` the object's position, and whether it may move, if the object's type provides
   /// them.
   virtual void describe(ObjectRow& row) const = 0;
-  /// The object's heap memory, whose pages follow the object's rank to another NUMA domain. Empty
-  /// unless the object's type has a function memory().
+  /// The object's heap memory. If the object's rank moves to another NUMA domain, the pages of this
+  /// memory move there, too. Empty unless the object's type has a function memory().
   virtual std::vector<std::span<std::byte>> memory() { return {}; }
 };
 

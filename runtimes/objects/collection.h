@@ -42,8 +42,8 @@ concept Object =
 ///
 /// A step calls every object's step() with the messages sent to it in the previous step, on the
 /// threads of its rank. Results do not depend on the placement. Environment variables control
-/// balancing (options.h). An exception that leaves an object ends the job with one line that names
-/// the object.
+/// balancing (options.h). If an object throws an exception and does not catch it, the job ends with
+/// one line that names the object.
 template <Object T>
 class Collection {
  public:
@@ -74,8 +74,8 @@ class Collection {
       visit(local.id, static_cast<TypedObject&>(*local.object).object());
   }
 
-  /// Returns value(object) of every object, by id, on every rank. Values must be trivially
-  /// copyable.
+  /// Returns on every rank the list of value(object) for all objects, in order of id. Values must
+  /// be trivially copyable.
   template <typename Value>
   auto values(Value value) {
     using V = std::decay_t<decltype(value(std::declval<const T&>()))>;

@@ -103,8 +103,9 @@ TEST(Collection, balances_measured_loads) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // The measured loads of the four heavy objects differ a little. So one of two ranks may get more
-  // heavy objects than the other. But with up to four ranks, each rank must have at least one.
+  // The measured loads of the four heavy objects differ a little, so a rank may get more heavy
+  // objects than another rank. But with up to four ranks, each rank must get at least one heavy
+  // object.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
@@ -113,7 +114,7 @@ TEST(Collection, automatic_balancing_checks_loads_again_soon_after_the_program_c
   Collection<Heavy> objects(MPI_COMM_WORLD, 16, make,
                             {.strategy = "greedy", .is_automatic = true, .expected_steps = 40});
   if (objects.num_ranks() == 1) return;
-  objects.run(21);  // without a reason to balance, checks become rare
+  objects.run(21);  // loads are balanced, so checks become rare
   objects.balance();
   objects.for_each(
       [&](ObjectId, Heavy& object) { object.load_s = objects.rank() == 0 ? 1e-2 : 0; });
@@ -182,7 +183,8 @@ struct SleepySender {
   }
 };
 
-TEST(Collection, finds_the_rank_of_every_object_that_got_a_message_from_an_offloaded_step) {
+TEST(Collection,
+     the_function_rank_of_finds_every_object_to_which_an_offloaded_step_has_sent_a_message) {
   Collection<SleepySender> objects(
       MPI_COMM_WORLD, 48, [](ObjectId id) { return SleepySender{id}; },
       {.clock = Clock::wall, .mode = Mode::hierarchical, .lend = true});
@@ -340,8 +342,8 @@ TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
       for (const Phase& phase : read_trace(path).phases) {
         const Workload& workload = phase.workload;
         ASSERT_EQ(workload.subphase_load_s.size(), kObjects);
-        // The sum over all objects, because the measured time of one object may be 0 if its run is
-        // short.
+        // The test checks the sum over all objects, because the measured time of a single object
+        // may be 0 if its step is short.
         double second_s = 0;
         for (ObjectId id = 0; id < kObjects; ++id) {
           ASSERT_EQ(workload.subphase_load_s[id].size(), 2u);
@@ -460,7 +462,7 @@ TEST(Collection, a_timeline_shows_every_place) {
   }
 }
 
-// Runs a collection in its destructor.
+// A struct whose destructor runs a collection.
 struct RunsAtEnd {
   std::string timeline;
   ~RunsAtEnd() {
@@ -469,7 +471,8 @@ struct RunsAtEnd {
   }
 };
 
-TEST(Collection, a_collection_that_a_destructor_runs_during_unwinding_writes_its_timeline) {
+TEST(Collection,
+     a_collection_that_runs_in_a_destructor_during_stack_unwinding_writes_its_timeline) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string path =

@@ -10,7 +10,8 @@ namespace poise::objects {
 
 namespace {
 
-/// The MPI datatype of a row. Counts are then in rows instead of bytes and fit MPI's int.
+/// The MPI datatype of a row. With it, counts are numbers of rows instead of bytes, so they fit
+/// into MPI's int.
 class RowType {
  public:
   explicit RowType(std::size_t size) {

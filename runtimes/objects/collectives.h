@@ -16,7 +16,7 @@
 
 namespace poise::objects {
 
-/// Used in place of a root to mean every rank.
+/// Passed instead of a root if every rank is to get the result.
 inline constexpr int kEveryRank = -1;
 
 namespace collective_bytes {
@@ -33,7 +33,7 @@ void broadcast(MPI_Comm comm, void* rows, std::size_t count, std::size_t row_byt
 /// Waits for a request and yields the core while it waits.
 void wait_and_yield(MPI_Request& request);
 
-/// Replaces each value by its maximum, or by its sum, over all ranks. Collective.
+/// Replaces each values[i] by the maximum, or by the sum, of values[i] over all ranks. Collective.
 void max_over_ranks(MPI_Comm comm, std::span<double> values);
 void sum_over_ranks(MPI_Comm comm, std::span<double> values);
 

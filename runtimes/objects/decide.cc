@@ -54,8 +54,8 @@ MeasuredPhase Decider::phase_from(const Measurements& all) const {
 }
 
 void Decider::remember(const MeasuredPhase& phase) {
-  // Only multistep predicts loads from those of past phases. Other strategies do without the lists,
-  // which take up to 512 MB per million objects.
+  // Only the strategy multistep uses the loads of past phases. For other strategies they are not
+  // stored, because they take up to 512 MB per million objects.
   if (choice_.strategy->name != "multistep") return;
   if (past_loads_s_.size() == tuning::kMaxPastPhases) past_loads_s_.erase(past_loads_s_.begin());
   auto& loads = past_loads_s_.emplace_back();

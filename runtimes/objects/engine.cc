@@ -40,7 +40,8 @@ int threads_of(const CollectionOptions& options) {
   if (options.threads > 0) return options.threads;
   const char* const text = std::getenv("OMP_NUM_THREADS");
   if (text == nullptr || *text == '\0') return 1;
-  // OpenMP ignores a wrong value and starts a thread on every core.
+  // If OMP_NUM_THREADS is invalid, OpenMP would start a thread on every core. So in that case this
+  // function returns 0, which check_threads() refuses.
   return std::atoi(text) > 0 ? omp_get_max_threads() : 0;
 #else
   (void)options;
@@ -115,8 +116,8 @@ ObjectDirectory directory_of(MPI_Comm comm, const JobLayout& layout, ObjectId nu
   return {layout, num_objects, std::move(ghosts)};
 }
 
-/// Runs a part of a decision. If it fails, ends the job with one line that says why: the other
-/// ranks wait for this rank, so the program could not handle the Error.
+/// Runs a part of a decision. If the part throws an Error, ends the job with one line that says
+/// why. The program could not handle the Error, because the other ranks wait for this rank.
 template <typename Part>
 auto or_end_job(const Part& part) {
   try {

@@ -94,7 +94,7 @@ class Engine {
   BalanceResult balancing_;         // sums over all balancing steps
   double reachable_imbalance_ = 1;  // the imbalance that the last decision predicted
   double last_cost_s_ = 0;  // seconds of the last decision and its migrations, on the slowest rank
-  // The next check whether balancing pays comes this many steps after the last decision.
+  // Number of steps from the last decision to the next check whether balancing pays.
   std::uint64_t next_check_ = 0;
   // Number of exceptions in flight when the collection was created.
   const int exceptions_ = std::uncaught_exceptions();

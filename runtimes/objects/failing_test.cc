@@ -4,9 +4,10 @@
 // serialized. odd: object 5 throws an int while it is serialized. memory: object 5 throws when it
 // is asked for its memory. kill: object 5 kills its rank in the step after the fourth decision.
 // count: ranks pass different numbers of objects. some: only rank 0 sets subphase_of_step. unlike:
-// ranks return different subphases, Poise checks whether balancing pays, and in the end the program
-// balances. subphase: subphase_of_step returns 64. none: nothing fails, and the program exits with
-// status 0 after 10 steps. tests/mpi/crash_test.py checks how the job ends.
+// ranks return different subphases; Poise decides when to balance, and the program also calls
+// balance() at the end. subphase: subphase_of_step returns 64. unthreaded: MPI is initialized with
+// MPI_THREAD_SINGLE. none: nothing fails, and the program exits with status 0 after 10 steps.
+// tests/mpi/crash_test.py checks how the job ends.
 #include <csignal>
 #include <stdexcept>
 #include <string_view>

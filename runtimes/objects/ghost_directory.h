@@ -51,9 +51,9 @@ class GhostDirectory {
 
   /// Updates the directory after a migration. Tells the home of each object that left this rank the
   /// object's new position. Asks the homes of this rank's new ghosts (objects to which its objects
-  /// send) where the ghosts are. `leaving` lists the objects that left, by new position; `own`, the
-  /// objects that are now on this rank. `sent` has the messages that this rank's objects sent
-  /// before the migration; their receivers become ghosts of the sender's new rank. Collective.
+  /// send) where the ghosts are. `leaving` lists the objects that left, by new position. `own`
+  /// lists the objects that are now on this rank. `sent` has the messages that this rank's objects
+  /// sent before the migration; each receiver becomes a ghost of its sender's new rank. Collective.
   void update(Communicator& ranks, const std::map<std::uint32_t, std::vector<ObjectId>>& leaving,
               std::span<const Message> sent, std::span<const ObjectId> own);
 

@@ -94,7 +94,8 @@ TEST(Growth, memory_does_not_grow_from_decision_to_decision_unless_the_strategy_
     return static_cast<double>(heap::bytes);
   };
   const double before = heap_bytes_after(2);
-  EXPECT_LT(heap_bytes_after(8) - before, 8.0 * kOwnObjects);  // a load takes 8 bytes
+  // Storing the loads of a single decision would take 8 bytes per object.
+  EXPECT_LT(heap_bytes_after(8) - before, 8.0 * kOwnObjects);
 }
 
 }  // namespace

@@ -81,8 +81,8 @@ TEST(JointDecision, balances_measured_loads) {
     int heavy = 0;
     objects.for_each([&](ObjectId id, const Heavy&) { heavy += id < 8; });
     // Threads that share a core slow each other down, so measured loads differ a little, and one
-    // rank may get more heavy objects than another. So the test requires only one heavy object per
-    // rank.
+    // rank may get more heavy objects than another. So the test only requires that each rank has at
+    // least one heavy object.
     EXPECT_GE(heavy, 1);
   }
 }

@@ -11,7 +11,7 @@
 namespace poise::objects {
 namespace {
 
-// The number of 64-bit words of the object, which is slightly larger than 2 GiB.
+// The size of the object in 64-bit words: slightly more than 2 GiB.
 constexpr std::size_t kWords = (std::size_t{1} << 28) + 3;
 constexpr double kNeededKilobytes = 10e6;
 

@@ -52,7 +52,7 @@ Outbox::OpenMessage Outbox::begin(std::span<const ObjectId> to) {
   return {first, at, first->size()};
 }
 
-/// Groups the receivers `to` of a message: those whose messages go to the same buffer form a group.
+/// Groups the receivers `to` of a message by the buffer to which the message to a receiver goes.
 /// The first group contains the first receiver.
 void Outbox::group_by_buffer(std::span<const ObjectId> to) {
   for (const ObjectId id : to) {

@@ -74,9 +74,9 @@ TEST(Measurements, measurements_are_refused_if_ranks_have_different_numbers_of_s
   Measurements all = two_ranks();
   all.num_subphases = 2;
   for (PlaceRow& place : all.places) place.num_subphases = 2;
-  all.subphase_s = {1, 2, 0, 1};  // three objects need six loads
+  all.subphase_s = {1, 2, 0, 1};  // too few: three objects with two subphases need six loads
   EXPECT_THROW(phase_of(all, 3, 2, false, 1), Error);
-  all.subphase_s = {1, 2, 0, 1, 2, 0};  // six loads, but not two per object
+  all.subphase_s = {1, 2, 0, 1, 2, 0};  // six loads, but the places have 3 and 1 subphases
   all.places[0].num_subphases = 3;
   all.places[1].num_subphases = 1;
   EXPECT_THROW(phase_of(all, 3, 2, false, 1), Error);

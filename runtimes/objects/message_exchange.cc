@@ -87,8 +87,8 @@ void MessageExchange::exchange_with_ranks(std::span<const std::unique_ptr<Worker
   for (auto& [from, buffer] : received) keep(std::move(buffer));
 }
 
-/// Passes on the messages that came to this rank as the home of their receivers, and tells their
-/// senders' ranks where the receivers are.
+/// Passes on the messages that this rank got because it is the home of their receivers. Tells the
+/// ranks of the senders where the receivers are.
 void MessageExchange::pass_on(const std::vector<Messenger::Received>& received,
                               LocalObjects& objects, ObjectDirectory& directory) {
   const std::size_t num_ranks = directory.layout().num_ranks;

@@ -127,7 +127,7 @@ std::vector<Messenger::Received> Messenger::sparse_all_to_all(std::vector<Messag
   std::vector<Received> all_received;
   MPI_Request barrier = MPI_REQUEST_NULL;
   const int own_flag = any != nullptr && *any ? 1 : 0;
-  int any_flag = 0, is_sent = 0;  // is_sent: the receipt of all messages of this rank has begun
+  int any_flag = 0, is_sent = 0;  // is_sent: all receivers have begun to receive from this rank
   Arriving arriving;
   for (int is_done = 0; is_done == 0 || !arriving.requests.empty();) {
     begin_receiving(tag, outgoing.size(), arriving);

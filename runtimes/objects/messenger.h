@@ -50,7 +50,7 @@ class Messenger {
   /// messages sent to this rank, in arbitrary order. Collective. Only non-empty messages are sent;
   /// a non-blocking barrier detects when the receipt of all messages has begun (Hoefler, Siebert
   /// and Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", 2010). If
-  /// `any` is given, it becomes true if it was true on any rank.
+  /// `any` is given, *any becomes true on all ranks if it was true on at least one rank.
   std::vector<Received> sparse_all_to_all(std::vector<MessageBuffer>& outgoing,
                                           bool* any = nullptr);
 

@@ -13,7 +13,7 @@ namespace poise::objects {
 /// CollectionOptions::clock.
 struct RankTimes {
   std::uint64_t steps = 0;
-  double wall_s = 0;        // time in steps; the total of the run includes balancing, too
+  double wall_s = 0;        // time in steps; for the whole run, time in steps and in balancing
   double own_load_s = 0;    // load of the objects that live on this rank, wherever their steps ran
   double run_load_s = 0;    // load of the steps that ran on this rank, for own and borrowed objects
   double background_s = 0;  // CPU time outside of objects
@@ -48,7 +48,7 @@ class Meter {
   /// Returns the seconds for which this rank was busy since the last decision: its background work
   /// plus the load of its objects per thread. Returns one value per subphase if the program has
   /// subphases, otherwise one value. If each thread is a place, every value is that of the rank's
-  /// busiest place; background work then counts for the first place.
+  /// busiest place, and the background work of the rank counts as work of its first place.
   std::vector<double> busy_s(const LocalObjects& objects, int num_threads) const;
 
  private:

@@ -61,13 +61,14 @@ TEST_F(MeterTest, the_totals_of_a_run_include_balancing_time_but_the_times_of_a_
   EXPECT_EQ(meter_.phase().wall_s, 0);
 }
 
-TEST_F(MeterTest, busy_time_is_the_background_load_plus_the_object_load_per_thread) {
+TEST_F(MeterTest, busy_time_is_the_background_load_plus_the_mean_object_load_of_a_thread) {
   meter_.add_load(6, 8);
   meter_.add_background(0.5);
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{3.5}));
 }
 
-TEST_F(MeterTest, busy_time_is_that_of_the_busiest_place_if_each_thread_is_a_place) {
+TEST_F(MeterTest,
+       if_each_thread_is_a_place_the_busy_time_of_the_rank_is_that_of_its_busiest_place) {
   LocalObjects objects({4, 5});
   objects.update(two_objects(), std::vector<PlaceId>{4, 5});
   meter_.begin_phase(objects);

@@ -41,8 +41,9 @@ class ObjectDirectory {
     const auto [rank, is_known] = find(id);
     if (!is_known)
       fail(
-          "rank_of({}): with POISE_MODE=hierarchical a rank knows only its own objects, those to "
-          "which they send, and an equal share of all objects; use POISE_MODE=root",
+          "rank_of({}): this rank does not know where the object is, because with "
+          "POISE_MODE=hierarchical each rank stores the locations of only some objects; use "
+          "POISE_MODE=root",
           id);
     return rank;
   }

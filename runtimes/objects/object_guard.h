@@ -21,8 +21,9 @@ inline std::string reason_of(const std::exception& exception) {
   return text.empty() ? "it threw an exception without a text" : text;
 }
 
-/// No rank can continue without an object, so an exception of an object ends the job: one line on
-/// stderr names the object, the step, the rank and the reason, and MPI_Abort ends all ranks.
+/// Ends the job if an object throws an exception, because the run cannot continue without this
+/// object. One line on stderr names the object, the step, the rank and the reason. MPI_Abort ends
+/// all ranks.
 class ObjectGuard {
  public:
   /// `steps` is the number of completed steps. The guard keeps a reference to `steps`, because

@@ -31,8 +31,8 @@ void set_period(CollectionOptions& options, Text text, const Variable& row) {
   options.period = options.is_automatic ? 0 : count_of(row, text);
 }
 
-// Variables are applied in this order. POISE_STRATEGY must come before POISE_PERIOD: it implies
-// POISE_PERIOD=auto, and an explicit POISE_PERIOD must override that.
+// Variables are applied in this order. POISE_STRATEGY may set the period to `auto`. POISE_PERIOD
+// comes later, so that a period that the user sets overrides `auto`.
 constexpr balance::Setter<CollectionOptions> kSetters[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},

@@ -45,9 +45,10 @@ struct CollectionOptions {
   /// POISE_TRACE: record a trace in this file, with one phase per decision; empty: none.
   /// Collections that exist at the same time need different files.
   std::string trace = {};
-  /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none. Further
-  /// collections with the file t.json write t.2.json, t.3.json, ..., in the order of creation, if
-  /// they have the same rank 0; otherwise they need different files.
+  /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none. If the
+  /// same process is rank 0 of several collections with the file t.json, the collections write
+  /// t.json, t.2.json, t.3.json, ... in the order of creation. Other collections need different
+  /// files.
   std::string timeline = {};
   /// POISE_LOG: write one line per decision to this file. "-" means stderr; empty means no log.
   std::string log = {};
@@ -66,9 +67,10 @@ struct CollectionOptions {
   std::uint32_t ranks_per_host = 0;
   /// Seed for strategies that draw random numbers, and for the placement "random".
   std::uint64_t seed = 1;
-  /// Returns the kind of a step, for programs with several kinds of steps: a number below 64 that
-  /// is the same on every rank. Loads are then measured per kind of step, and the strategy `poise`
-  /// balances the load of each kind. Empty if all steps are alike.
+  /// A function for programs with several kinds of steps: it returns the kind of a step, a number
+  /// below 64 that is the same on every rank. Loads are then measured per kind of step, and the
+  /// strategy `poise` balances the load of each kind. If the function is empty, all steps count as
+  /// alike.
   std::function<std::uint32_t(std::uint64_t step)> subphase_of_step = {};
   /// Maximum number of bytes of one MPI message, from 64 to 2^31 - 1. Larger messages are split.
   std::size_t max_piece_bytes = std::size_t{1} << 30;

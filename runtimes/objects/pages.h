@@ -27,8 +27,8 @@ struct PageCounts {
 };
 
 /// Moves all pages that lie completely in `memory` and are in another domain to the domain of this
-/// thread. Pages that have never been accessed are not counted. Never fails: if a system call is
-/// not permitted or not known, pages stay.
+/// thread. Pages that have never been accessed are not counted. Never fails: if the kernel lacks or
+/// forbids a system call, the pages stay where they are.
 PageCounts bring_pages(std::span<const std::span<std::byte>> memory,
                        const PageCalls& calls = kKernelPages);
 

@@ -39,7 +39,7 @@ class RunFiles {
   /// Writes the timeline. Collective.
   void finish_timeline();
 
-  /// Prints a warning that the strategy failed; nothing if such a warning was printed before.
+  /// Prints a warning that the strategy failed, unless such a warning was printed before.
   void warn_of_strategy(const std::string& why);
   /// Prints a warning on stderr.
   static void warn(const std::string& text);

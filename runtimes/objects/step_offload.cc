@@ -22,7 +22,8 @@ struct TaskHeader {
   std::uint32_t owner_rank, index;
 };
 
-/// Precedes an object that returns from another rank: the time that the object's step took there.
+/// The CPU and wall time of an object's step on another rank. When the object returns, these times
+/// precede it in the buffer.
 struct alignas(16) StepTimes {
   double cpu_s, wall_s;
 };
@@ -42,9 +43,9 @@ std::map<const tasks::Context*, OffloadedSteps*> runners;
 
 const tasks::FunctionId kStep =
     tasks::register_function("poise: an object's step", "", OffloadedSteps::run_task);
-/// The tasks runtime learns the time per unit of cost separately for each function. The cost of an
-/// object's first step in a subphase is unknown, so a separate function runs such steps, and they
-/// do not distort the time learnt for the other steps.
+/// Runs an object's first step in a subphase. The cost of such a step is unknown. The tasks runtime
+/// learns the time per unit of cost for each function separately. So first steps have a function of
+/// their own: otherwise they would distort the time learnt for the other steps.
 const tasks::FunctionId kFirstStep =
     tasks::register_function("poise: an object's step, its first", "", OffloadedSteps::run_task);
 
@@ -103,7 +104,7 @@ OffloadedSteps::OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirec
 OffloadedSteps::~OffloadedSteps() {
   const std::lock_guard lock(runners_mutex);
   runners.erase(&context_);
-  transfers_.clear();  // must precede the end of the context, which owns the memory
+  transfers_.clear();  // their memory belongs to the context, which is destroyed later
 }
 
 void OffloadedSteps::run() {

@@ -71,7 +71,7 @@ class OffloadedSteps final : public StepRunner {
   double run_elsewhere_s_ = 0;  // load of this rank's objects that ran on other ranks
   double work_end_s_ = 0;       // when the last step of an object on this rank ended
 
-  tasks::Context context_;  // must be the last member, because its threads use the others
+  tasks::Context context_;  // must be the last member: its threads use the other members
 };
 
 }  // namespace poise::objects

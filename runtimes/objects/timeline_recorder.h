@@ -25,7 +25,7 @@ class TimelineRecorder {
 
   /// Records a step: place i of the rank worked until work_ends_s[i] and then waited until end_s.
   void add_step(double start_s, const std::vector<double>& work_ends_s, double end_s);
-  /// Records that all places balanced from start_s to end_s.
+  /// Records that all places spent the time from start_s to end_s on balancing.
   void add_balancing(double start_s, double end_s);
 
   const std::vector<PlaceSpan>& spans() const { return spans_; }

@@ -38,7 +38,7 @@ TEST(TimelineRecorder, leaves_out_activities_that_took_no_time) {
   EXPECT_EQ(spans_of(recorder, 0), (std::vector<Span>{{1, 2, Activity::wait}}));
 }
 
-TEST(TimelineRecorder, is_incomplete_if_spans_were_left_out) {
+TEST(TimelineRecorder, is_incomplete_once_spans_beyond_the_limit_were_left_out) {
   TimelineRecorder recorder(true, {0}, 0);
   for (std::size_t i = 0; i < tuning::kMaxTimelineSpans; ++i) recorder.add_balancing(2, 3);
   EXPECT_TRUE(recorder.is_complete());

@@ -55,16 +55,16 @@ inline constexpr double kWeightOfNewestStep = 0.5;
 /// seconds; it keeps costs finite if all steps are empty.
 inline constexpr double kMinCostUnit_s = 1e-9;
 
-/// Spare room for headers in the buffer of an offloaded object: kSpareBytes plus the object's size
-/// divided by kSpareDivisor. Without spare room the buffer would have to grow, which copies the
-/// object.
+/// Spare room for headers in the buffer of an offloaded object, in bytes:
+/// kSpareBytes + (size of the object) / kSpareDivisor. Without spare room the buffer would have to
+/// grow, which copies the object.
 inline constexpr std::size_t kSpareBytes = 1024;
 inline constexpr std::size_t kSpareDivisor = 8;
 
-/// Two limits in bytes: on the size of an allocation that malloc serves from its heap, and on the
-/// free memory that the heap keeps. With malloc's defaults, objects that come and go in every step
-/// would return their pages to the system each time; zeroing them again takes longer than copying
-/// the objects.
+/// kMaxHeapAllocationBytes is the maximum size of an allocation that malloc serves from its heap;
+/// kKeptHeapBytes is the maximum free memory that the heap keeps. With malloc's defaults, the pages
+/// of objects that come and go in every step would return to the system each time, and zeroing new
+/// pages takes longer than copying the objects.
 inline constexpr int kMaxHeapAllocationBytes = 32 << 20;
 inline constexpr int kKeptHeapBytes = 512 << 20;
 

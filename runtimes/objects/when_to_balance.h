@@ -13,7 +13,7 @@ struct RunState {
   // Load of the busiest place. If the program has subphases, the load of the busiest place in each
   // subphase, summed over all subphases.
   double busiest_s = 0;
-  double average_s = 0;  // average load of a place, weighted by the number of its threads
+  double average_s = 0;  // average load of the places, each weighted by its number of threads
 
   // Measurements of the whole run.
   std::uint64_t total_steps = 0;

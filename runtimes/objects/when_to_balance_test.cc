@@ -23,7 +23,8 @@ TEST(WhenToBalance, balances_if_the_time_saved_in_the_remaining_steps_exceeds_th
   EXPECT_FALSE(when_to_balance(state).balance_now);
 }
 
-TEST(WhenToBalance, assumes_that_half_of_the_steps_are_done_if_their_total_is_unknown_or_exceeded) {
+TEST(WhenToBalance,
+     assumes_as_many_further_steps_as_have_been_done_if_the_total_is_unknown_or_exceeded) {
   for (const std::uint64_t expected_steps : {0, 5, 10}) {
     RunState state = unbalanced();
     state.expected_steps = expected_steps;

@@ -40,11 +40,11 @@ class alignas(128) Worker final : public MessageRouter {
   std::vector<MessageBuffer>& outgoing() { return outgoing_; }
 
   Recorder::Log* log = nullptr;
-  double cpu_s = 0, wall_s = 0;            // the thread's clocks after its last object's step
+  double cpu_s = 0, wall_s = 0;            // the thread's clocks after it last ran a step
   double busy_cpu_s = 0, busy_wall_s = 0;  // time in objects in this step
   ObjectId failed = 0;                     // the first object that threw
   std::string failure;                  // the error text of that object; empty if no object threw
-  std::vector<ObjectId> sent_to_homes;  // one per message to an object whose rank was not known
+  std::vector<ObjectId> sent_to_homes;  // receivers whose rank was not known, one per message
 
  private:
   const ObjectDirectory& directory_;

@@ -15,15 +15,15 @@ struct RoundTrip {
   std::int64_t there_ns = 0;                  // when the other rank replied, by that rank's clock
 };
 
-/// By how much another clock is ahead of this one when this one shows `at_ns`.
+/// By how much another clock is ahead of this clock at the time when this clock shows `at_ns`.
 struct ClockOffset {
   std::int64_t at_ns = 0, ahead_ns = 0;
   std::int64_t error_ns = 0;  // maximum error of the estimated offset
 };
 
-/// Estimates the offset from the fastest of several round trips. It assumes that the other clock
-/// was read in the middle of that trip; the error is at most half of the trip's duration (Cristian,
-/// 1989).
+/// Estimates the offset from the fastest of several round trips. The other clock is assumed to have
+/// been read in the middle of this trip, so the error is at most half of the trip's duration
+/// (Cristian, 1989).
 ClockOffset offset_of(std::span<const RoundTrip> trips);
 
 /// The offset of clock C from clock A, given the offsets of B from A and of C from B. The errors of

@@ -81,7 +81,7 @@ std::uint64_t Communicators::hash_of_members(Word communicator) {
   if (!known->is_inter) return known->hash_of_members();
   Word local = 0;
   mpi_.comm_group(communicator, &local);
-  // The sum is the same in both groups.
+  // For each group, the other one is remote, so both groups get the same sum of the two hashes.
   return known->hash_of_members() +
          Communicator(mpi_, local, world_group_, false).hash_of_members();
 }
@@ -167,8 +167,9 @@ void Communicators::created(Word parent, Word communicator, std::optional<std::u
   const auto id = ids_.find(parent);
   if (id == ids_.end()) return;
   const std::uint64_t parents = id->second;
-  // If all ranks of the parent make this call, calls are counted per parent, otherwise per
-  // combination of parent and group. So the count is the same on all ranks that make this call.
+  // A call that all ranks of the parent make is counted per parent. A call that only the ranks of
+  // `group` make is counted per pair of parent and group. So in both cases the count is the same on
+  // all ranks that make the call.
   const std::uint64_t key = group ? mixed(parents, *group) : parents;
   const std::uint64_t number = mixed(group ? key : 0, ++children_[key]);
   if (communicator == mpi_.comm_null || communicator == 0) return;

@@ -17,7 +17,7 @@ namespace poise::profile {
 
 /// The neighbours of a rank in the topology of a communicator.
 struct Neighbours {
-  /// For each block of the send buffer, the rank in the communicator that receives it.
+  /// For each block of the send buffer, the block's receiver, as a rank of the communicator.
   std::vector<int> receivers;
   /// The ranks in MPI_COMM_WORLD to which the rank sends and from which it receives. Each rank is
   /// listed once; the rank itself is left out.
@@ -53,8 +53,8 @@ class Communicator {
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if it is not in MPI_COMM_WORLD.
   int world_rank(int peer);
-  /// A hash of the world ranks of all members, in the order of the members; of an
-  /// intercommunicator, of the members of the remote group. O(size).
+  /// A hash of the world ranks of all members, in the order of the members. In an
+  /// intercommunicator, only the members of the remote group count. O(size).
   std::uint64_t hash_of_members() const;
 
  private:
@@ -97,20 +97,20 @@ class Communicators {
   std::unique_ptr<Communicator> taken(Word communicator);
   /// Records that the program created `communicator` from `parent`, and gives it an ID that is the
   /// same on all its ranks. If all ranks of the parent took part in the creation, `group` is empty,
-  /// and all of them must call this function, those outside of the new communicator with
-  /// MPI_COMM_NULL; the ID is computed from the number of these calls. If only the ranks of the new
-  /// communicator took part, all of them pass the same `group`, and the ID is computed from the
-  /// group and the number of calls with this group.
+  /// and all ranks of the parent must call this function. Ranks outside of the new communicator
+  /// pass MPI_COMM_NULL. The ID is then computed from the number of these calls. If only the ranks
+  /// of the new communicator took part, they all pass the same `group`, and the ID is computed from
+  /// the group and the number of calls with this group.
   void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
-  /// Record that all ranks of `parent` have created a window or opened a file. The call that did
-  /// this must be the last one that `parent.samples` has counted; it identifies the window or the
-  /// file.
+  /// Record that all ranks of `parent` have created a window or opened a file. The call that
+  /// created or opened it must be the last call that `parent.samples` has counted. This call
+  /// identifies the window or the file.
   void add_window(const Communicator& parent, Word window);
   void add_file(const Communicator& parent, Word file);
-  /// Records that all ranks of `parent` have created a persistent collective. The call that did
-  /// this must be the last one that `parent.samples` has counted. Each persistent collective has
-  /// samples of its own, because ranks may start several of them in different orders. Returns null
-  /// if it cannot be sampled.
+  /// Records that all ranks of `parent` have created a persistent collective. The call that created
+  /// it must be the last call that `parent.samples` has counted. Each persistent collective has
+  /// samples of its own, because ranks may start several persistent collectives in different
+  /// orders. Returns null if the collective cannot be sampled.
   Communicator* add_operation(const Communicator& parent, Word request);
   bool has_operations() const { return !operations_.empty(); }
   /// Returns the persistent collective of `request`; null if add_operation() did not record it.

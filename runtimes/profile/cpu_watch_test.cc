@@ -39,7 +39,7 @@ TEST(cpu_watch, adds_up_the_busy_time_of_each_cpu_from_the_file_proc_stat) {
 
 TEST(cpu_watch, distinguishes_the_cpu_time_of_this_process_from_that_of_all_programs) {
   const std::vector<int> cpus = allowed_cpus(0);
-  compute();  // before the watch begins, so it does not count
+  compute();  // not counted, because the watch has not begun
   const CpuWatch watch;
   const pid_t other = ::fork();
   if (other == 0) {

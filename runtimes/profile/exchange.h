@@ -21,11 +21,11 @@ namespace poise::profile {
 
 class Exchange {
  public:
-  /// Duplicates MPI_COMM_WORLD for the profile. Every rank must call this function. Returns 0 if a
-  /// rank does not call it within tuning::kMaxJoin_s seconds, because it runs without this library
-  /// or is late. Then all ranks get 0, with one exception: a rank that the kernel stops for more
-  /// than tuning::kMaxVote_s between the duplication and its vote may get a communicator although
-  /// others have given up.
+  /// Duplicates MPI_COMM_WORLD for the profile. Every rank must call this function. Returns 0 on
+  /// all ranks if a rank does not call this function within tuning::kMaxJoin_s seconds, because
+  /// that rank runs without this library or is late. There is one exception: if the kernel stops a
+  /// rank for more than tuning::kMaxVote_s between the duplication and the rank's vote, this rank
+  /// may get a communicator although the other ranks have given up.
   static Word joined(const MpiLibrary& mpi);
   /// True if joined() returned 0 because another rank had given up.
   static bool was_refused();

@@ -122,9 +122,9 @@ constexpr bool has_request_array(Meaning meaning) {
 constexpr bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
 
 /// Whether a function is collective (all ranks of a communicator, a window or a file must call it),
-/// and when it is complete. `blocking`: when it returns. `nonblocking`: when a later call that
-/// waits for it returns. `persistent`: like `nonblocking`, but begun by MPI_Start. `none`: it is
-/// not collective.
+/// and when its operation is complete. `blocking`: when the function returns. `nonblocking`: when a
+/// later call that waits for the operation returns. `persistent`: like `nonblocking`, but MPI_Start
+/// begins the operation. `none`: the function is not collective.
 enum class Mode : std::uint8_t { none, blocking, nonblocking, persistent };
 
 struct Function {

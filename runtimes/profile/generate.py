@@ -18,8 +18,9 @@ REMOVED = {"Address": (2, 3), "Errhandler_create": (2, 3), "Errhandler_get": (2,
            "Type_extent": (2, 3), "Type_hindexed": (5, 6), "Type_hvector": (5, 6), "Type_lb": (2, 3),
            "Type_struct": (5, 6), "Type_ub": (2, 3)}
 
-# Functions whose Fortran version takes an ierror that the standard does not list, so a wrapper must pass it on. In MPICH's
-# mpi_f08, MPI_Pcontrol has an optional one. An MPI that has none does not read the register in which it is passed.
+# Functions whose Fortran version takes an argument ierror that the standard does not list: MPI_Pcontrol in MPICH's
+# mpi_f08, where ierror is optional. A wrapper must pass ierror on. This is harmless if an MPI has no such argument,
+# because that MPI does not read the register in which ierror is passed.
 WITH_IERROR = {"Pcontrol"}
 
 # Functions without a wrapper. They neither wait nor send, and programs call them in inner loops. Programs also look
@@ -70,8 +71,8 @@ JOINT = re.compile(r"Comm_(dup|dup_with_info|split|split_type|create|create_grou
 COLLECTIVE = re.compile(r"Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce"
                         r"|Reduce_scatter(_block)?|Scan|Exscan|Neighbor_(allgatherv?|alltoall[vw]?)")
 
-# For each argument, the names that the standard uses for it. If a function has several parameters with these names, the
-# first name in the list gives the argument's position.
+# For each argument, the names that the standard uses for it. If several of these names are parameters of a function,
+# the name that comes first in this list gives the argument's position.
 POSITIONS = {
     "buffer": ["sendbuf", "buf", "buffer", "origin_addr"],
     "count": ["sendcount", "sendcounts", "origin_count", "count", "incount"],

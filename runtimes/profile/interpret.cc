@@ -362,7 +362,7 @@ void Interpreter::commit(const std::vector<Traffic>& traffic) {
 Communicator* Interpreter::joint(const Function& function, const Arguments& arguments) {
   switch (function.meaning) {
     case Meaning::window_free:
-    case Meaning::file_close: return nullptr;  // taken() has found no such object
+    case Meaning::file_close: return nullptr;  // taken() has found no window or file
     case Meaning::window_fence: return communicators_.of_window(arguments.window(function.comm));
     case Meaning::file_collective: return communicators_.of_file(arguments.file(function.comm));
     // Only the ranks of the new communicator have made this call.
@@ -376,7 +376,7 @@ bool Interpreter::is_known(const Function& function, const Arguments& arguments)
   switch (function.meaning) {
     case Meaning::window_fence:
       return communicators_.is_known_window(arguments.window(function.comm));
-    case Meaning::file_collective: return true;  // of_file() does not use the handle
+    case Meaning::file_collective: return true;  // of_file() only looks the handle up in a table
     case Meaning::window_free:
     case Meaning::file_close:
     case Meaning::communicator_create_group: return false;

@@ -90,9 +90,9 @@ class Interpreter {
   /// Must run after the MPI call has succeeded.
   void after(const Function& function, const Arguments& arguments);
 
-  /// Returns the communicator, window or file of a collective call, which all its ranks must make.
-  /// Returns null if that object is not known. If the call frees a window or a file, taken() must
-  /// have been called before and have returned null.
+  /// Returns the communicator, window or file of a collective call: all ranks of this object must
+  /// make the call. Returns null if the object is not known. If the call frees a window or a file,
+  /// taken() must have been called before and have returned null.
   Communicator* joint(const Function& function, const Arguments& arguments);
   /// True if the program has created or used the communicator, window or file of a call, so that
   /// its handle is valid even if the call failed.

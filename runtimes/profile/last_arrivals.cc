@@ -73,12 +73,12 @@ std::vector<LastArrivals::Entry> LastArrivals::last_of_lower(const Part& part) {
   return found;
 }
 
-/// Returns the entries that this rank reports to its child of a round. Most of them are those in
-/// `part.last`. In a collective with `is_for_lower`, the child needs to know which rank arrived
-/// last among the ranks with lower numbers than the child. For this purpose two entries are merged:
-/// the one in `part.last`, which by now describes the ranks with lower numbers than this rank, and
-/// the entry of the ranks from this one to the one before the child. On rank 0, `part.last` still
-/// describes all ranks, so it is replaced by an empty entry: no rank has a lower number.
+/// Returns the entries that this rank reports to its child of a round. These are the entries in
+/// `part.last`, except for collectives with `is_for_lower`, in which the child waits only for ranks
+/// below the child. The entry about these ranks is merged from two entries. By now, the entry in
+/// `part.last` describes the ranks below this rank. The entry in `part.before_child` describes this
+/// rank and the ranks between this rank and the child. On rank 0, `part.last` still describes all
+/// ranks, so an empty entry is used instead: no rank is below rank 0.
 std::vector<LastArrivals::Entry> LastArrivals::last_for_child(const Part& part, int round) {
   std::vector<Entry> last = part.last;
   if (round >= std::ssize(part.before_child)) return last;
@@ -151,7 +151,7 @@ void LastArrivals::read_down(std::string_view reports) {
   }
 }
 
-/// True if a rank has left the collective before the last one entered it.
+/// True if a rank left the collective before the last rank entered it.
 bool LastArrivals::was_overtaken(const Entry& last) const {
   return last.left_ns != kUnknown_ns &&
          last.left_ns + 2 * max_error_ns_ + tuning::kMaxClockError_ns < last.entered_ns;

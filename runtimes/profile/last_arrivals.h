@@ -61,9 +61,9 @@ class LastArrivals {
   std::vector<Wait> waits() const;
 
  private:
-  /// Summary of a collective. Of the ranks for which others wait, and whose samples this rank
-  /// knows: the one that arrived last, and when. If ranks may overtake each other, also when the
-  /// first rank left.
+  /// The summary of a collective, over the ranks whose samples this rank knows. It says which rank
+  /// arrived last, among those for which others wait, and when. If ranks may overtake each other,
+  /// it also says when the first rank left.
   struct Entry {
     std::int64_t entered_ns = 0, left_ns = 0;  // on the common clock
     std::int32_t world_rank = -1;
@@ -72,8 +72,8 @@ class LastArrivals {
     std::unique_ptr<Sampled> own;
     std::int64_t num_ranks = 1;  // number of ranks whose samples are in `last`
     std::vector<Entry> last = {};
-    /// For each child in the tree, in the order of rounds: one entry per sample with
-    /// `is_for_lower`, for the ranks from this one to the one before the child.
+    /// For each child in the tree, in the order of rounds: the entries of the collectives with
+    /// `is_for_lower`. An entry describes this rank and the ranks between this rank and the child.
     std::vector<std::vector<Entry>> before_child = {};
   };
   Wait wait_of(const Sample& own, const Entry& last) const;

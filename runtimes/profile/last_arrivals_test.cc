@@ -147,7 +147,7 @@ TEST(last_arrivals, in_a_scan_a_rank_waits_only_for_lower_ranks) {
   }
 }
 
-TEST(last_arrivals, no_wait_is_reported_for_ranks_that_sampled_different_collectives) {
+TEST(last_arrivals, no_wait_is_reported_if_ranks_have_samples_of_different_collectives) {
   const std::vector<int> members = {0, 1, 2};
   const Sample sample{.entered_ns = 5, .took_ns = 9, .part = {.delays = true, .waits = true}};
   World world(3);
@@ -164,7 +164,7 @@ TEST(last_arrivals, no_wait_is_reported_for_ranks_that_sampled_different_collect
 }
 
 TEST(last_arrivals,
-     no_wait_is_counted_if_ranks_may_overtake_each_other_and_one_left_before_the_last_entered) {
+     if_a_rank_leaves_a_collective_before_the_last_rank_enters_it_no_waiting_time_is_counted) {
   for (const bool may_overtake : {false, true}) {
     World world(3);
     for (int r = 0; r < 3; ++r) {

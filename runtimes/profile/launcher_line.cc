@@ -10,16 +10,16 @@ namespace {
 
 constexpr std::string_view kPreload = "LD_PRELOAD";
 
-/// If the last of `words` is a value of LD_PRELOAD in an option of the user, inserts the libraries
-/// `own` before this value. If several options set a variable, launchers use the last one, so the
-/// user's option would otherwise override the option of the profile.
+/// If the last of `words` is the value of a user's option that sets LD_PRELOAD, inserts the
+/// libraries `own` before this value. Otherwise the user's option would override the option of the
+/// profile: if several options set a variable, launchers use the last option.
 void join_preloads(std::vector<std::string>& words, Launcher launcher, const std::string& own) {
   const std::size_t n = words.size();
   std::string& last = words.back();
   if (launcher == Launcher::open_mpi && n > 1 && words[n - 2] == "-x") {
     if (last.starts_with(std::string(kPreload) + "="))
       last.insert(kPreload.size() + 1, own + ":");
-    else if (last == kPreload)  // the launcher's own value, which `own` contains
+    else if (last == kPreload)  // without a value: the launcher's own value, which `own` contains
       last += "=" + own;
   } else if (launcher == Launcher::hydra && n > 2 && words[n - 2] == kPreload) {
     if (words[n - 3] == "-genv" || words[n - 3] == "-env") last.insert(0, own + ":");

@@ -27,8 +27,8 @@ class ThreadMeter {
 
 std::string host_name();
 
-/// Parses the next two numbers of a text such as /proc/self/schedstat: nanoseconds run, and
-/// nanoseconds waited for a cpu. Returns false if there are no two numbers.
+/// Parses the next two numbers of a text such as /proc/self/schedstat: for how many nanoseconds a
+/// thread ran, and for how many it waited for a cpu. Returns false unless there are two numbers.
 bool parse_schedstat(const char* text, std::int64_t& run_ns, std::int64_t& queued_ns);
 
 }  // namespace poise::profile

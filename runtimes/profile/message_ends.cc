@@ -163,8 +163,8 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
   Side& side = is_send ? sends_ : receives_;
   side.kept.push_back(end);
   if (side.kept.size() < tuning::kMaxEnds) return;
-  // The stride is a power of two, so the sends and receives kept with the doubled stride are among
-  // those kept before.
+  // The stride is a power of two, so all sends and receives that is_kept() keeps with the doubled
+  // stride were also kept with the old stride.
   stride_ *= 2;
   halve(sends_);
   halve(receives_);
@@ -173,9 +173,9 @@ void MessageEnds::keep(bool is_send, const MessageEnd& end) {
 bool MessageEnds::is_kept(const MessageEnd& end) const {
   // A stream is all messages from one rank to another with the same communicator and tag. Sixteen
   // successive messages of a stream are kept or dropped together, depending on a hash of their
-  // index / 16. This quotient is 0 for the first sixteen messages of every stream, so for these the
-  // tag is hashed instead. Otherwise a program with many short streams (for example, one whose tags
-  // are loop indices) would have either all or none of its messages kept.
+  // index / 16. For the first sixteen messages of every stream, index / 16 is 0, so a hash of the
+  // tag is used instead. Otherwise a program with many short streams (for example, a program whose
+  // tags are loop indices) would keep either all of its messages or none.
   const std::uint64_t sixteen = end.number / 16;
   const std::uint64_t key =
       sixteen == 0 ? static_cast<std::uint64_t>(std::uint32_t(end.tag)) << 32 : sixteen;

@@ -127,8 +127,8 @@ TEST(message_ends, sender_and_receiver_give_a_message_the_same_number) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) check_random_messages(seed);
 }
 
-/// One rank has many more messages than the other, so it drops a larger part of its records.
-/// Therefore it keeps fewer records of the messages between the two ranks than the other rank does.
+/// Rank 0 has many more messages than rank 1, so rank 0 drops a larger part of its records.
+/// Therefore rank 0 keeps fewer records of the messages between the two ranks than rank 1.
 TEST(message_ends, records_both_ends_of_some_messages_even_if_one_rank_has_many_more_messages) {
   MessageEnds busy(0), idle(1);
   const Envelope to_idle{.communicator = 1, .partner = 1, .tag = 4};

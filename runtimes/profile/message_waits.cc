@@ -56,7 +56,8 @@ void MessageWaits::compare(const MessageEnd& own, bool is_send, int partner,
   const std::int64_t entered_ns = clock_.common_ns(own.wait_begun_ns);
   const bool is_behind = partner_begun_ns > entered_ns + own.took_ns;
   if (own.took_ns <= 0) return;
-  // If the send had ended before the receive was posted, the sender did not wait for the receiver.
+  // If the sender's call ended before the receive was posted, the sender did not wait for the
+  // receiver.
   const std::int64_t waited_ns =
       is_behind ? 0 : std::clamp<std::int64_t>(partner_begun_ns - entered_ns, 0, own.took_ns);
   const auto [entry, is_new] = by_call_.try_emplace(

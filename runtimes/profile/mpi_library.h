@@ -10,9 +10,9 @@
 
 namespace poise::profile {
 
-/// Returns the address of a function, or null if no loaded library has it. Searches the libraries
-/// after this one in the linker's search order, and then every loaded library, because Python loads
-/// MPI in such a way that the first search does not find it.
+/// Returns the address of a function, or null if no loaded library has it. First searches the
+/// libraries after this one in the linker's search order. Then searches every loaded library,
+/// because the first search cannot find an MPI library that Python has loaded.
 void* loaded_symbol(const char* name);
 
 /// Returns the address of a library's variable. If the program has a copy of the variable, all
@@ -152,11 +152,11 @@ struct MpiLibrary {
   void find_constants();
   Word in_place_ = 0;
   Word fortran_ignored_[2] = {};  // addresses
-  /// With MPICH, variables that hold further addresses: those of mpif.h and `use mpi`. MPICH sets
-  /// these variables in the first call from Fortran.
+  /// With MPICH, the variables that hold the addresses of MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
+  /// in mpif.h and `use mpi`. MPICH sets these variables in the first call from Fortran.
   const Word* mpif_ignored_[2] = {};
   /// With Open MPI, the address of Fortran's MPI_IN_PLACE. With MPICH, the address of a variable
-  /// that holds this address.
+  /// that holds the address of Fortran's MPI_IN_PLACE.
   Word fortran_in_place_ = 0;
   // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0 if their values are not known
   Word c_weights_[2] = {}, fortran_weights_[2] = {}, f08_weights_[2] = {};

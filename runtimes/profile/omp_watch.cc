@@ -139,8 +139,8 @@ std::vector<std::int64_t> omp_work_ns() {
 }
 
 /// The OpenMP runtime calls this function before the first region. The runtime supports only one
-/// tool. If another preloaded tool also has this function and wants to start, only that tool is
-/// started.
+/// tool. If another preloaded tool also defines this function and wants to start, the other tool is
+/// started, and this one is not.
 extern "C" __attribute__((visibility("default"))) void* ompt_start_tool(unsigned version,
                                                                         const char* runtime) {
   using StartTool = void* (*)(unsigned, const char*);

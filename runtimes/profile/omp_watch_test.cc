@@ -29,7 +29,7 @@ TEST(omp_watch, tasks_that_a_thread_runs_while_it_waits_at_a_barrier_count_as_wo
   thread.begin_task(25);  // this task begins directly after the first
   thread.end_task(40);
   thread.end_wait(50);
-  // This task runs outside of a wait: after the task, the thread goes on with the region.
+  // The thread runs this task without waiting: afterwards it continues to work in the region.
   thread.begin_task(60);
   thread.end_task(70);
   thread.begin_wait(80);

@@ -29,9 +29,9 @@ class PendingCollectives {
   /// To be called before the initial thread waits for requests or tests them, unless is_idle() is
   /// true.
   void before(const Function& function, const Arguments& arguments);
-  /// To be called after a call that waits for requests or tests them, if it succeeded. The wait
-  /// began at `begun_ns`, when the call or a loop of such tests began, and ended at `left_ns`.
-  /// Returns true if the rank may have waited for other ranks.
+  /// To be called after a successful call that waits for requests or tests them. The wait began at
+  /// `begun_ns`, with this call or with the first of several tests in a loop, and ended at
+  /// `left_ns`. Returns true if the rank may have waited for other ranks.
   bool after(const Function& function, const Arguments& arguments, std::int64_t begun_ns,
              std::int64_t left_ns);
   /// Forgets the requests of the call for which before() was called last. To be called if that call

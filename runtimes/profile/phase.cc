@@ -51,7 +51,7 @@ void merge_traffic(std::vector<Traffic>& into, const std::vector<Traffic>& later
 /// The share of the sampled calls' time in which the rank waited.
 double share_of(const Waiting& waiting) { return 1.0 * waiting.waited_ns / waiting.sampled_ns; }
 
-/// How far the waits of single calls are from this share of the calls' time: the variance in s^2.
+/// The variance, in s^2, of the residuals: the wait of a call minus this share of its duration.
 double variance_of_residuals(const Waiting& waiting) {
   const double share = share_of(waiting);
   const double residuals =
@@ -88,7 +88,7 @@ Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t cal
 Estimate extrapolated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns,
                       std::uint64_t calls_elsewhere) {
   if (waiting.samples == 0 || waiting.sampled_ns <= 0) return {};
-  // Each call deviates from the share, and the share itself is an estimate.
+  // Two errors add up: calls deviate from the average share, and the share itself is estimated.
   const double n = waiting.samples, all = calls;
   const double variance = all * (1 + calls_elsewhere / n) * variance_of_residuals(waiting);
   return {share_of(waiting) * 1e-9 * calls_ns, 1.96 * std::sqrt(variance)};

@@ -66,10 +66,11 @@ struct Estimate {
 /// waited for the same fraction of their duration as the sampled calls.
 Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns);
 
-/// The same for a phase with `calls` calls of which none was sampled. `waiting` has samples of
-/// similar calls in other phases. All phases without samples, which have `calls_elsewhere` calls in
-/// total, have the same error of the assumed fraction. Each gets a part of it, so that the sum of
-/// their squared half widths is the squared half width of their total waiting time.
+/// Like estimated(), for a phase with `calls` calls of which none was sampled. `waiting` has
+/// samples of similar calls in other phases. All phases without samples have `calls_elsewhere`
+/// calls in total, and share the error of the assumed fraction. This error is divided among these
+/// phases so that their squared half widths add up to the squared half width of their total waiting
+/// time.
 Estimate extrapolated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns,
                       std::uint64_t calls_elsewhere);
 

@@ -34,7 +34,7 @@ void PhaseFinder::search() {
   std::uint64_t power = 1;
   for (std::size_t period = 1; period * tuning::kRepeats <= size; ++period) {
     power *= kBase;
-    if (period <= since) continue;  // no token of the sequence synchronises
+    if (period <= since) continue;  // no collective in the sequence synchronises all ranks
 
     const auto repeat = [&](std::size_t which) {  // hash of the which-th repeat from the end
       const std::size_t end = size - which * period;

@@ -23,7 +23,7 @@ inline constexpr int kOldestVersion = 2;
 
 /// The topologies that this process created with reorder = true while POISE_REORDER was set.
 struct Reorderings {
-  std::uint64_t calls = 0, reordered = 0;  // all calls; those that found a better order
+  std::uint64_t calls = 0, reordered = 0;  // reordered: calls that found a better order
   /// Time from the start of calls with reorder = true until every rank knew its new rank.
   std::int64_t deciding_ns = 0;
   // Total distance of the edges: each edge's weight times its number of hops, summed over all
@@ -37,9 +37,10 @@ struct RankProfile {
   std::string host;
   Cuts cuts = Cuts::slices;
   bool is_complete = true;    // the rank reached MPI_Finalize
-  bool knows_waiting = true;  // clocks are comparable, so waiting in collectives is known
-  /// False if waiting was not recorded during a notable part of the run (tuning::kMaxUnrecorded):
-  /// in collectives on intercommunicators, or because the order of messages is not known.
+  bool knows_waiting = true;  // true if clocks are comparable; waits in collectives are then known
+  /// False if the rank spent a notable part of the run (tuning::kMaxUnrecorded) in calls whose
+  /// waits were not recorded: collectives on intercommunicators, and calls that may wait for
+  /// messages once the order of messages was no longer known.
   bool knows_message_waits = true;
   /// Maximum difference, after correction, between this host's clock and the clock of rank 0.
   std::uint64_t clock_error_ns = 0;

@@ -107,9 +107,9 @@ TEST(profile_file, reads_files_of_format_version_3_which_stores_no_data_about_th
   EXPECT_EQ(ranks[0].cpus.all_ns, -1);
 }
 
-/// The bytes of the example without its last `count` numbers, as in an older file format: one
-/// number for each of its two phases, and before them numbers about cpus. Each number is stored as
-/// 0 and so takes one byte.
+/// The bytes of the example without its last `count` numbers, which an older file format lacks. The
+/// last two numbers belong to the two phases; the numbers before them are about cpus. All of these
+/// numbers are 0, so each takes one byte.
 std::string without_last_numbers(std::size_t count) {
   RankProfile profile = example(1);
   profile.phases[0].totals.useful_queued_ns = 0;
@@ -134,7 +134,8 @@ TEST(profile_file, reads_files_of_format_version_5_which_stores_no_cpu_quota) {
   EXPECT_EQ(ranks[0].cpus.quota_cpus, 0);
 }
 
-TEST(profile_file, in_files_of_format_version_6_all_queued_time_may_be_outside_mpi) {
+TEST(profile_file,
+     reads_files_of_format_version_6_and_counts_all_queueing_for_cpus_as_time_outside_mpi) {
   const auto ranks = decode("x", "POISE PROFILE 6\n" + without_last_numbers(2));
   ASSERT_EQ(ranks.size(), 1u);
   EXPECT_EQ(ranks[0].phases[0].totals.useful_queued_ns, 55);

@@ -30,12 +30,12 @@ void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& 
   for (Series& series : series_) series.start(now_ns, sums_, machinery);
 }
 
-/// Returns the shares of the current stretch (the time since the last MPI call). `useful_ns` is the
-/// useful time before this stretch. Since the CPU clock was last read, there may have been MPI
-/// calls and short stretches. The thread is assumed to have run during all of the short stretches
-/// (useful_cpu_ns()). The rest of the CPU time is spread evenly over the MPI calls and this
-/// stretch. In these MPI calls the thread hardly waited for a cpu, or the clock would have been
-/// read at their end.
+/// Returns the fractions of the current stretch (the time since the last MPI call) in which the
+/// thread ran and in which it was queued. `useful_ns` is the useful time before this stretch. Since
+/// the CPU clock was last read, there may have been MPI calls and short stretches. The thread is
+/// assumed to have run during all of the short stretches (useful_cpu_ns()). The rest of the CPU
+/// time since that read is spread evenly over the MPI calls and this stretch. In these MPI calls
+/// the thread hardly waited for a cpu; otherwise the clock would have been read at their end.
 Recorder::Shares Recorder::shares(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t queued_ns,
                                   std::int64_t useful_ns) const {
   const std::int64_t short_ns = useful_ns - useful_at_read_ns_;
@@ -45,14 +45,15 @@ Recorder::Shares Recorder::shares(std::int64_t now_ns, std::int64_t cpu_ns, std:
   return {on_cpu, std::clamp((queued_ns - queued_ns_) / stretch_ns, 0.0, 1 - on_cpu)};
 }
 
-/// The CPU time that the rank used in a long stretch between two polls, which ends now. Between the
-/// last read of the CPU clock and the stretch, the rank polled, so it is assumed to have run.
+/// The CPU time that the rank used in the long stretch between two polls that ends now. From the
+/// last read of the CPU clock to the start of this stretch, the rank polled, so it is assumed to
+/// have run all that time.
 std::int64_t Recorder::used_since_poll_ns(std::int64_t cpu_ns) const {
   return cpu_ns - cpu_ns_ - (left_ns_ - cpu_read_ns_);
 }
 
-/// True if a long stretch between two polls, which ends now, is a pause: the rank slept, or yielded
-/// its core to others.
+/// True if the long stretch between two polls that ends now is a pause: the rank slept, or yielded
+/// its core to other threads.
 bool Recorder::is_pause(std::int64_t cpu_ns) const {
   const std::int64_t used_ns = used_since_poll_ns(cpu_ns);
   return used_ns < tuning::kPollGapCpu_ns ||

@@ -48,14 +48,15 @@ class Recorder {
       sums_.totals.mpi_ns[index_of(Kind::wait)] += stretch_ns;
     } else {
       sums_.totals.useful_ns += stretch_ns;
-      // After a long stretch between two polls, read_cpu_at_entry() decides if the loop continues.
+      // After a long stretch between two polls, read_cpu_at_entry() decides whether the two polls
+      // belong to the same loop.
       if (!is_in_loop_ || !is_long) begin_wait(now_ns);
     }
     return is_long;
   }
-  /// Stores what was read at the entry of the call for which enter() returned true: `cpu_ns`, what
-  /// the CPU clock showed, and `queued_ns`, for how long the thread has been ready to run but not
-  /// on a cpu since it started.
+  /// Stores what was read at the entry of the call for which enter() returned true. `cpu_ns` is
+  /// what the CPU clock showed. `queued_ns` is the total time since the thread started in which it
+  /// was ready to run but not on a cpu.
   void read_cpu_at_entry(std::int64_t now_ns, std::int64_t cpu_ns, std::int64_t queued_ns);
   /// True if the thread has been off the cpu for a notable time since the last read of the CPU
   /// clock. Otherwise the caller need not find out for how long the thread has been queued, and
@@ -66,7 +67,8 @@ class Recorder {
   /// The queued time that was stored last.
   std::int64_t queued_ns() const { return queued_ns_; }
 
-  /// True if the CPU clock must be read again: leave(…, now_ns, …) will return true.
+  /// True if leave(…, now_ns, …), called now, would return true: the time since the CPU clock was
+  /// last read is long enough to read it again.
   bool is_read_due(std::int64_t now_ns) const { return now_ns - cpu_read_ns_ >= read_pause_ns_; }
   /// To be called when the MPI call returns. Returns true if read_cpu_at_exit() must be called.
   bool leave(std::int64_t entered_ns, std::int64_t now_ns, Kind kind) {
@@ -80,7 +82,7 @@ class Recorder {
   /// To be called instead of leave() if the program has jumped out of the call. The time since the
   /// call then counts as useful.
   void forget_call() { left_ns_ = entered_ns_; }
-  /// When the last call of MPI returned.
+  /// The time at which the last call to MPI returned.
   std::int64_t left_ns() const { return left_ns_; }
   /// Records that the call which has just returned was a poll that found nothing.
   void poll_was_empty() { was_poll_empty_ = true; }
@@ -148,7 +150,7 @@ class Recorder {
   std::int64_t left_ns_ = 0;        // see left_ns()
   std::int64_t entered_ns_ = 0;     // when the program last called MPI
   std::int64_t wait_begun_ns_ = 0;  // see wait_begun_ns()
-  std::int64_t excused_ns_ = 0;  // CPU time in those pauses that used kPollGapCpu_ns or more each
+  std::int64_t excused_ns_ = 0;  // sum of the CPU times of pauses that used at least kPollGapCpu_ns
   bool was_poll_empty_ = false;  // the last call was a poll that found nothing
   bool is_in_loop_ = false;      // the last stretch was between two polls
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // time and result of the last read of the CPU clock

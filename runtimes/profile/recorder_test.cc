@@ -47,7 +47,8 @@ TEST(recorder, distinguishes_a_preempted_rank_from_one_that_computes) {
   EXPECT_EQ(phase.useful_cpu_ns, 3 * kMs);
 }
 
-TEST(recorder, distinguishes_waits_for_a_cpu_outside_mpi_from_those_inside_and_from_sleep) {
+TEST(recorder,
+     distinguishes_waiting_for_a_cpu_outside_mpi_from_waiting_for_a_cpu_in_mpi_and_from_sleep) {
   Recorder recorder;
   recorder.start(0, 0, {.queued_ns = 5 * kMs});
   ASSERT_TRUE(recorder.enter(10 * kMs));  // the rank has slept
@@ -110,7 +111,7 @@ TEST(recorder, time_between_polls_that_find_nothing_counts_as_mpi_time) {
   // The rank spins in a pause of 1 us, and yields its core in a pause of 4 ms.
   for (const std::int64_t pause_ns : {std::int64_t{1000}, 4 * kMs}) {
     const Totals totals = polled(pause_ns);
-    EXPECT_EQ(totals.useful_ns, kMs + pause_ns);  // the last poll found something to work on
+    EXPECT_EQ(totals.useful_ns, kMs + pause_ns);  // the time after the last poll is work
     EXPECT_EQ(totals.mpi_ns[static_cast<int>(Kind::wait)], 10 * 100 + 9 * pause_ns);
     EXPECT_LE(useful_cpu_ns(totals), kMs + pause_ns);
   }
@@ -151,7 +152,8 @@ struct Polling {
 
 constexpr std::int64_t kFirstPoll_ns = kMs + 500;
 
-TEST(recorder, a_rank_waits_since_the_first_poll_of_a_loop_even_if_interrupts_delay_polls) {
+TEST(recorder,
+     a_rank_counts_as_waiting_from_the_first_poll_of_a_loop_even_if_interrupts_delay_polls) {
   Polling polling;
   polling.poll(15'000);
   polling.poll(4 * kMs);  // the rank has no core
@@ -163,13 +165,13 @@ TEST(recorder, a_rank_waits_since_the_first_poll_of_a_loop_even_if_interrupts_de
 }
 
 TEST(recorder,
-     a_rank_waits_on_in_a_loop_of_polls_until_cpu_time_in_pauses_is_a_hundredth_of_the_loop) {
+     polling_counts_as_waiting_until_cpu_time_between_polls_exceeds_1_percent_of_the_loop_time) {
   Polling polling;
   for (int i = 0; i < 13'000; ++i) polling.poll(500);  // until now, the loop has lasted 15 ms
   polling.poll(4 * kMs, 60'000);
   polling.poll(kMs / 2, 60'000);
   EXPECT_EQ(polling.recorder.wait_begun_ns(), kFirstPoll_ns);
-  polling.poll(kMs / 2, 90'000);  // 210 us of 19.5 ms
+  polling.poll(kMs / 2, 90'000);  // pauses used 210 us in all: over 1 % of the loop's 19.5 ms
   EXPECT_EQ(polling.recorder.wait_begun_ns(), polling.now_ns - 500);
 }
 

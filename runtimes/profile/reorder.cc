@@ -43,8 +43,8 @@ struct Head {
 struct Place {
   std::int32_t is_reordered = 0;
   std::int32_t rank = 0;  // the process's rank in the new communicator
-  // The new rank of the process whose old rank is `rank`. That process got from the program the
-  // neighbours that this process must pass to MPI.
+  // The new rank of the process whose old rank is `rank`. The program gave the neighbours of node
+  // `rank` to that process, but this process must pass them to MPI.
   std::int32_t origin = 0;
 };
 
@@ -300,9 +300,9 @@ void Reordered::exchange_adjacency(const Place& place) {
     degrees_[s] = its_degree[0];
     exchange(array(side.ends), degree, adjacency_.ends[s], degrees_[s]);
   }
-  // MPI requires that either all ranks pass edge weights or none does. If the node that the program
-  // gave to a rank has no edges, the program may have passed no weights there. But the node that
-  // this rank passes to MPI may have weights; then this rank must pass them.
+  // MPI requires that either all ranks pass edge weights or none does. If the program gave this
+  // rank a node without edges, the program may have passed no weights on this rank. If the node
+  // that this rank passes to MPI instead has weights, this rank must pass weights.
   for (int s = 0; s < 2; ++s) {
     const Side& side = kSides[s];
     const int degree = number(side.degree);

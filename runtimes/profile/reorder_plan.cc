@@ -150,7 +150,7 @@ void drop_levels_without_effect(Paths& paths, std::span<const std::uint32_t> ord
 /// Restricts a network to the given nodes and the routers to which they are attached.
 Network network_on(const Network& whole, std::span<const NodeId> nodes) {
   Network network = whole;
-  network.tiers.clear();  // not needed: in a tree, hops follow from the machine's levels
+  network.tiers.clear();  // tiers are not needed: hops follow from the machine's levels in a tree
   network.coordinates.clear();
   if (whole.shape == Network::Shape::matrix) {
     network.matrix_nodes = nodes.size();

@@ -19,11 +19,11 @@ struct Sums {
 };
 
 /// Holds at most tuning::kMaxPhases phases. When there are more, phases with the same label are
-/// merged in pairs. If there are too many labels for that, as when a program gives each step its
-/// own label, all phases lose their labels. After phases without labels were merged, a new phase
-/// spans twice as many cuts (moments at which a phase may end) as before. So phases are merged only
-/// when the number of cuts has doubled, and the time for merging grows with the logarithm of this
-/// number. Ranks that make the same cuts merge the same phases, independently of their clocks.
+/// merged in pairs. If this leaves too many phases, for example because each step has its own
+/// label, all phases lose their labels. After phases without labels were merged, a new phase spans
+/// twice as many cuts (moments at which a phase may end) as before. So phases are merged only when
+/// the number of cuts has doubled, and the time for merging grows with the logarithm of the number
+/// of cuts. Ranks that make the same cuts merge the same phases, independently of their clocks.
 class Series {
  public:
   /// Begins the first phase.

@@ -36,8 +36,8 @@ TEST(series, a_phase_contains_only_what_was_measured_between_its_start_and_its_e
   EXPECT_EQ(series.phases()[1].traffic, (std::vector<Traffic>{{1, false, 1, 5}}));
 }
 
-/// The sum over all phases must equal what was measured, no matter how many phases are merged.
-TEST(series, merges_a_million_phases_into_few_without_changing_the_totals) {
+/// The sums over all phases must equal the measured totals, no matter how many phases are merged.
+TEST(series, merges_a_million_phases_into_few_phases_without_changing_the_totals) {
   Sums sums;
   Series series;
   series.start(0, sums, {});

@@ -36,7 +36,7 @@ std::atomic<Session*> session = nullptr;
 std::atomic<Session*> abandoned = nullptr;
 pid_t owner = 0;  // the process that writes the profile; its forked children must not write it
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
-// The address of the stack frame in which `depth` became 1: that of the recorded call.
+// The address of the stack frame of the recorded call, in which `depth` became 1.
 thread_local const void* outermost __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
@@ -112,8 +112,8 @@ bool is_alone_in_job(const MpiLibrary& mpi) {
   return true;
 }
 
-/// Prints that some ranks have not joined. Ranks 0 and 1 print it, because one of these two may
-/// itself not have joined.
+/// Prints that some ranks have not joined. Both rank 0 and rank 1 print this, because one of them
+/// may be the rank that has not joined.
 void note_missing_ranks(const MpiLibrary& mpi) {
   int rank = 0;
   mpi.comm_rank(mpi.world, &rank);
@@ -178,7 +178,7 @@ bool frees_handle(Meaning meaning) {
          meaning == Meaning::type_free;
 }
 
-/// Handles a call of MPI inside a call of MPI, such as one from the callback of an attribute.
+/// Handles a call to MPI during another call to MPI, for example from the callback of an attribute.
 /// Nested calls are not profiled, but handles that they free must not be used again.
 void enter_nested(const Call& call) noexcept {
   Session* const running = session.load(std::memory_order_acquire);
@@ -191,9 +191,9 @@ void enter_nested(const Call& call) noexcept {
 }
 
 /// True if the last recorded call of this thread has ended without leave(), because an error
-/// handler threw an exception or jumped out of it. This shows in the stack, which is shorter now
-/// than in that call. A destructor in relay() cannot detect this, because exceptions of the program
-/// cannot pass clean-up code that is linked to another unwinder.
+/// handler threw an exception or jumped out of the call. In this case the stack is now shorter than
+/// it was in the call. A destructor in relay() could not detect this case, because exceptions of
+/// the program cannot pass clean-up code that is linked to another unwinder.
 bool has_jumped_out(const void* stack) { return depth != 0 && stack >= outermost; }
 
 }  // namespace
@@ -327,8 +327,8 @@ std::int64_t Session::read_cpu_clock(std::int64_t& now_ns) {
   return cpu_ns;
 }
 
-/// For how long the thread has been queued since it started. Because the read costs 1 us, it is
-/// left out if the result has hardly changed.
+/// The total time in which the thread has been queued since it started. Asking the kernel costs
+/// 1 us, so the last known value is returned if it can hardly have changed.
 std::int64_t Session::queued_ns(std::int64_t now_ns, std::int64_t cpu_ns) const {
   return recorder_.was_off_cpu(now_ns, cpu_ns) ? meter_.queued_ns() : recorder_.queued_ns();
 }
@@ -444,10 +444,11 @@ std::int64_t Session::message_ns() {
   return totals.mpi_ns[index_of(Kind::point_to_point)] + totals.mpi_ns[index_of(Kind::wait)];
 }
 
-/// False if the rank has spent a notable part of the run in calls whose waiting is not recorded:
-/// collectives on intercommunicators and, since the rank stopped recording messages, calls that may
-/// wait for messages. For example, recording stops when the program cancels a receive. Many
-/// programs cancel receives only at their end, so nearly all their waits are known.
+/// False if the rank has spent a notable part of the run in calls whose waiting is not recorded.
+/// These are collectives on intercommunicators and, once the rank has stopped recording messages,
+/// all calls that may wait for messages. For example, the rank stops recording messages when the
+/// program cancels a receive. Many programs do this only at their end, so nearly all their waits
+/// are known.
 bool Session::knows_message_waits() {
   const std::int64_t messages_ns = recorded_ns_ ? message_ns() - *recorded_ns_ : 0;
   return messages_ns + inter_ns_ <= tuning::kMaxUnrecorded * (wall_now_ns() - begun_ns_);
@@ -628,7 +629,7 @@ Cuts Session::agreed_cuts() {
     const std::size_t k = 2 * index_of(cuts);
     if (ends[k] == -ends[k + 1] && ends[k] > 1) return cuts;
     if (cuts == Cuts::pcontrol && ends[k] > 1 && exchange_.rank() == 0)
-      print_note("MPI_Pcontrol marks no phases, because ranks call it differently often");
+      print_note("MPI_Pcontrol marks no phases, because the numbers of calls differ between ranks");
   }
   // Ranks may reach MPI_Finalize in different time slices. A rank that has fewer slices than others
   // adds empty ones.
@@ -694,7 +695,8 @@ void Session::write(const std::string& bytes) const {
     check(std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size());
     check(std::fclose(file) == 0);  // writes what is still in the buffer
   }
-  // link() succeeds only once, and only if another program of the command has written its profile.
+  // link() succeeds only if another program of the same command has already written a profile. It
+  // fails if the link exists, so the note is printed only once.
   if (error == 0 && !settings().parts.empty() &&
       ::link(output_.c_str(), (output_ + ".first").c_str()) == 0)
     print_note(

@@ -33,7 +33,7 @@ struct Call {
   Word* words;  // the arguments that are passed on
   int num_words;
   std::int64_t entered_ns = 0;
-  /// The call is a poll like MPI_Test, but asks about no request. MPI then reports success.
+  /// True if the call is a poll like MPI_Test that names no request. MPI then reports success.
   bool asks_for_nothing = false;
   Reordered* reordered = nullptr;  // owned; see reorder.h
   Communicator* freed = nullptr;   // owned; the window or file that the call frees
@@ -56,7 +56,7 @@ class Session {
   void leave(Call& call, int result);
   /// To be called if the program has jumped out of a call, so that leave() was not called.
   void forget_call();
-  /// Forgets a handle that a nested call of MPI frees.
+  /// Forgets a handle that is freed by a call to MPI inside another one.
   void forget_freed(const Call& call);
   /// Ends the profile before MPI_Finalize; rank 0 writes it. Collective.
   void finish();
@@ -107,7 +107,7 @@ class Session {
   std::mutex mutex_;  // locked wherever several threads may call MPI
   bool is_multiple_ = false;
   std::int64_t begun_ns_ = 0;
-  std::optional<std::int64_t> recorded_ns_;  // message_ns() when the record of messages ended
+  std::optional<std::int64_t> recorded_ns_;  // message_ns() when recording of messages ended
   std::int64_t inter_ns_ = 0;                // time in blocking collectives on intercommunicators
   std::int64_t period_ns_ = 0;  // length of phases that the user set; 0: Poise finds the phases
   std::vector<Wait> waits_;

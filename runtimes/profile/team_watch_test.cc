@@ -31,7 +31,7 @@ TEST(team_watch, finds_which_thread_computes_and_which_thread_is_bound_to_one_cp
     ++ready;
     while (!is_over) std::this_thread::yield();
   };
-  compute_ns(kWork_ns);  // this is before the watch begins, so it does not count
+  compute_ns(kWork_ns);  // not counted, because the watch has not begun
   const TeamWatch watch;
   std::thread worker([&] {
     compute_ns(kWork_ns);

@@ -11,8 +11,8 @@
 namespace poise::profile {
 namespace {
 
-/// Each reading is compared with readings of the real clock just before and just after. So the test
-/// passes even if it is interrupted in between.
+/// Each reading of the TickClock is compared with readings of the monotonic clock just before and
+/// just after it. So the test passes even if it is interrupted between these readings.
 TEST(tick_clock, differs_from_the_monotonic_clock_by_at_most_two_microseconds) {
   constexpr std::int64_t kError_ns = 2000;
   TickClock ticks;

@@ -18,8 +18,8 @@ namespace {
 
 double seconds(std::int64_t ns) { return 1e-9 * std::max<std::int64_t>(0, ns); }
 
-/// What a rank sampled in all phases with the same label, and the number of its calls in those
-/// phases with this label that have no samples.
+/// The sum of a rank's samples in all phases with one label. Some of these phases may have no
+/// samples: `calls_elsewhere` is the number of the rank's calls in them.
 struct Alike {
   Waiting samples;
   std::uint64_t calls_elsewhere = 0;
@@ -208,8 +208,10 @@ class NodeCpus {
   bool is_known_ = true;
 };
 
-/// Adds the quota of each node. All ranks of a node usually belong to one cgroup, so they report
-/// nearly the same times. Small differences arise because ranks begin and end at different times.
+/// For each node, adds its CPU quota and the time for which the quota stopped processes. All ranks
+/// of a node usually belong to one cgroup, so they report the same quota and nearly the same time.
+/// The times differ slightly because ranks begin and end at different times; the longest time
+/// counts.
 void add_quotas(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const std::uint32_t node = run.node_of_rank[r];

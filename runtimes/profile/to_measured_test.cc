@@ -117,7 +117,7 @@ TEST(to_measured, the_quota_of_a_node_is_the_smallest_quota_of_its_ranks) {
   RankProfile b = a, c = a;
   a.cpus = {.quota_cpus = 4, .stopped_ns = 2'000'000'000};
   b.rank = 1;
-  b.cpus = {.quota_cpus = 2, .stopped_ns = 3'000'000'000};  // the same cgroup, a little later
+  b.cpus = {.quota_cpus = 2, .stopped_ns = 3'000'000'000};  // on the same node as rank 0
   c.rank = 2;
   c.host = "b";
   const MeasuredRun run = measured({a, b, c});

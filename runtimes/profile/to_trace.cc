@@ -43,8 +43,8 @@ Joined joined(const std::vector<RankProfile>& blocks, Cuts cuts) {
   return result;
 }
 
-/// True if, on any rank, all iterations but the longest together take less than the fraction
-/// tuning::kMinIterated of the run: then one iteration contains most of it.
+/// True if, on at least one rank, all iterations except the longest together take less than the
+/// fraction tuning::kMinIterated of the run. The longest iteration then contains most of the run.
 bool is_one_iteration(const Joined& iterations, const Joined& slices) {
   if (slices.num_phases < tuning::kMinSlices) return false;
   const auto of = [](const RankProfile& rank, const Joined& all) {
@@ -117,7 +117,8 @@ Hosts hosts_of(const std::vector<RankProfile>& ranks) {
 }
 
 double load_s(const profile::Phase& phase) {
-  // A rank that slept or waited for an accelerator was not waiting for a cpu; a preempted rank was.
+  // The load includes time in which the rank slept or waited for an accelerator, but not time in
+  // which it was preempted, that is, waited for a cpu.
   const std::int64_t ns =
       std::max(phase.useful_cpu_ns, phase.totals.useful_ns - phase.totals.useful_queued_ns);
   return 1e-9 * std::max<std::int64_t>(0, ns);

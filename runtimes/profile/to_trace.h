@@ -16,9 +16,10 @@ namespace poise::profile {
 
 /// Joins the blocks of a file into one profile per rank, all with the same number of phases. A job
 /// that died has blocks for several ways to divide the run into phases (Cuts). The result uses the
-/// best way in which all ranks with blocks have at least two phases or, if there is none, usually
-/// time slices. The result keeps only the phases that all these ranks wrote. Ranks without blocks
-/// get empty phases. Throws Error if the blocks belong to different jobs.
+/// best of these ways in which every rank with blocks has at least two phases. If there is no such
+/// way, the result usually uses time slices. It keeps only the phases that all ranks with blocks
+/// wrote. Ranks without blocks get empty phases. Throws Error if the blocks belong to different
+/// jobs.
 std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks);
 
 /// The hosts, in the order of their first ranks, and for each entry of `ranks` the number of its

@@ -11,23 +11,23 @@ namespace poise::profile::tuning {
 /// read. For shorter ones the read would cost too much: it is a system call of about 0.5 us.
 inline constexpr std::int64_t kLongStretch_ns = 100'000;
 /// Maximum interval after which the CPU clock is read again at the end of a call. The interval
-/// begins with kLongStretch_ns and doubles with each such read, until a long stretch resets it. A
-/// longer interval saves reads, but makes the CPU time of the next long stretch less certain: it is
-/// estimated from all the CPU time since the last read.
+/// starts at kLongStretch_ns and doubles with each such read, until a long stretch resets it. A
+/// longer interval saves reads, but makes the CPU time of the next long stretch less certain: that
+/// CPU time is estimated from all the CPU time since the last read.
 inline constexpr std::int64_t kMaxReadPause_ns = 4 * kLongStretch_ns;
 
 /// If a rank polls again less than this time after a poll that found nothing, it waits in a loop:
 /// the time between the polls does not count as useful. One round of such a loop takes less than
 /// 1 us. Programs that poll while they compute do so less often, because a poll costs 0.1 us.
 inline constexpr std::int64_t kPollGap_ns = 3'000;
-/// The same holds for a longer time, up to kLongStretch_ns, if the loop has lasted at least this
-/// many times as long: an interrupt has delayed the poll. At most 1 % of the time in such a loop is
-/// then counted wrongly.
+/// A time between two polls from kPollGap_ns to kLongStretch_ns does not count as useful either if
+/// the loop has lasted more than kPollGapShare times that time: it is assumed that an interrupt has
+/// delayed the poll. At most 1 % of the time in such a loop is then counted wrongly.
 inline constexpr std::int64_t kPollGapShare = 100;
 /// A rank that waits in a loop of polls may sleep or yield its core between two polls. A long
 /// stretch between two polls counts as such a pause, not as useful time, if the rank used less than
-/// this CPU time in the stretch. The limit allows for a few context switches; on a virtual machine,
-/// one took up to 33 us. On a busy machine, interrupts take longer. So a stretch with more CPU time
+/// this CPU time in the stretch. The limit allows for context switches, which took up to 33 us each
+/// on a virtual machine. On a busy machine, interrupts take longer. So a stretch with more CPU time
 /// also counts as a pause if the CPU time of all such stretches in the loop, times kPollGapShare,
 /// is less than the duration of the loop so far.
 inline constexpr std::int64_t kPollGapCpu_ns = 50'000;
@@ -74,9 +74,9 @@ inline constexpr std::size_t kMaxStreams = 1 << 18;
 /// are more, the profile no longer computes how long ranks waited for messages.
 inline constexpr std::size_t kMaxQueuedReceives = 256;
 
-/// Maximum number of freed communicators whose samples a rank keeps until the program ends (a few
-/// MiB), and maximum number of these samples (32 MiB). The waits in freed communicators beyond
-/// these limits are estimated from the samples that were kept.
+/// Maximum number of freed communicators whose samples a rank keeps until the program ends (they
+/// take a few MiB), and maximum total number of their samples (which take 32 MiB). Waits in freed
+/// communicators beyond these limits are estimated from the kept samples.
 inline constexpr std::size_t kMaxFreed = 1 << 14, kMaxFreedSamples = 1 << 20;
 
 /// A rank that has stopped recording messages may spend up to this fraction of the run in calls
@@ -104,8 +104,8 @@ inline constexpr double kMaxVote_s = 60;
 /// ranks may have had no core either.
 inline constexpr double kMaxCountedPause_s = 10e-3;
 
-/// Tolerance for comparing times of two ranks of one host. Their clocks differ by less than 1 us;
-/// the rest allows for calls that return a little late.
+/// Tolerance for comparing times of two ranks of one host. Their clocks differ by less than 1 us.
+/// The rest of the tolerance allows for calls that return a little late.
 inline constexpr std::int64_t kMaxClockError_ns = 10'000;
 
 /// Number of round trips by which two hosts compare their clocks. The fastest one is used.
@@ -114,8 +114,9 @@ inline constexpr int kClockRounds = 32;
 /// An Allreduce of up to this size is assumed to use recursive doubling, a larger one a ring.
 inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;
 
-/// Topologies with more ranks or edges are not reordered. A single rank computes the new order; at
-/// these limits it needs seconds, and 100 bytes of memory per rank and 12 per edge.
+/// Topologies with more ranks or more edges than these limits are not reordered. A single rank
+/// computes the new order. At these limits this takes seconds, and the memory is 100 bytes per rank
+/// plus 12 bytes per edge.
 inline constexpr int kMaxReorderedRanks = 1 << 16;
 inline constexpr std::int64_t kMaxReorderedEdges = 1 << 22;
 

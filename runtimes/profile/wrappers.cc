@@ -28,7 +28,7 @@ template <typename... Words>
   Call call{function, language, arguments, sizeof...(words)};
   if (!enter(call)) return relayed(words...);
   // MPI gets `arguments`. They differ from `words`, the program's arguments, if the program passed
-  // MPI_STATUS_IGNORE and the profiler put a status of its own in its place.
+  // MPI_STATUS_IGNORE and the profiler replaced MPI_STATUS_IGNORE by a status.
   const int result = std::apply(relayed, as_tuple(arguments, std::index_sequence_for<Words...>()));
   leave(call, result);
   return result;

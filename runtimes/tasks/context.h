@@ -62,8 +62,8 @@ struct With {
   std::int32_t priority = 0;
   bool pinned = false;     // true: the task is never lent
   std::uint64_t name = 0;  // passed to the program's own policy
-  // Ranks that get a copy of the task ahead of time. The task runs only once: of these ranks and
-  // this one, the first that has a free thread runs it.
+  // Ranks that get a copy of the task ahead of time. The task runs only once: on this rank or on
+  // one of these ranks, whichever has a free thread first.
   std::vector<std::uint32_t> replicas = {};
   // Values that the program attaches to the task. The program's own policy can read them, and so
   // can the task itself on the rank where it runs.
@@ -77,9 +77,9 @@ struct With {
   std::function<void()> on_finish = {};
   // Called once, on this rank, before the task is first lent or replicated. The callback may change
   // Item::data and Item::bytes of the arguments and the result, for example to add data that only a
-  // lent task needs. Decisions about lending, and the setting batch_bytes, use the bytes at
-  // submission, so submit the items with their approximate later sizes. The callback must not call
-  // the context. If it throws, the task counts as failed.
+  // lent task needs. Decisions about lending, and the setting batch_bytes, use the sizes of the
+  // items at submission, so submit items that are about as large as the callback will make them.
+  // The callback must not call the context. If it throws, the task counts as failed.
   std::function<void(std::span<Item>)> on_lend = {};
 };
 
@@ -91,7 +91,8 @@ class Future {
   const T& get() const {
     if (!ready())
       fail(
-          "Future::get() was called before the task was done, or after it failed; call wait first");
+          "Future::get() was called for a task that has failed or has not ended, so there is no "
+          "result; call wait first");
     return state_->value;
   }
 

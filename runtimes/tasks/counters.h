@@ -19,8 +19,8 @@ struct Failure {
 /// The counters of one rank since its context was created.
 struct Counters {
   std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0;  // tasks
-  // Time in tasks, summed over threads. A task's waits and yields do not count, but the time of
-  // other tasks that its thread runs meanwhile does.
+  // Time in tasks, summed over threads. The time that a task spends in waits and yields does not
+  // count, but the time of other tasks that the thread runs meanwhile counts.
   double working_s = 0;
   double waiting_s = 0;   // time in waits, spent running tasks or idle
   double transfer_s = 0;  // time to pack and unpack lent tasks and their results

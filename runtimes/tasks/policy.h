@@ -42,9 +42,9 @@ struct Policy {
   // Chooses which tasks to replicate. Called once per wait on each rank that has tasks, often
   // before the rank knows that other ranks are in the same wait.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
-  // A replicated task exists as an original and copies, but only the one that starts first runs.
-  // For each one that does not run, this function is called on the rank that holds it. In a copy,
-  // the address of an item in the owner's memory is null.
+  // A replicated task consists of an original and copies, of which only the first to start runs.
+  // For each of the others, this function is called on the rank that holds it. In a copy, an item
+  // that lies in the owner's memory has a null address.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
   // If true, LendingView::queue is filled, which takes time proportional to its length.
   bool sees_queue = false;

@@ -96,8 +96,8 @@ void throw_if_any(const std::vector<Failure>& failures) {
 }
 
 // Keeps the engine of a context alive after an exception has destroyed the context, because other
-// ranks may still send messages to this rank. They stay in their wait for all tasks, and report
-// that this rank has not entered the wait.
+// ranks may still send messages to this rank. These ranks stay in their wait for all tasks, and
+// report that this rank has not entered the wait.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
   static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
   abandoned.push_back(std::move(engine));
@@ -371,9 +371,9 @@ void Runtime::work(Until until, Poll poll) {
   context_of_thread = before;
 }
 
-// A task is assumed to wait for something if its last yield found no task to run, and if less time
-// has passed since that yield than the yield took. During the new yield, the thread then counts as
-// idle, so that it steals tasks.
+// A task is assumed to wait for something if its last yield found no task to run, and if the time
+// since that yield is shorter than the yield itself was. If so, the thread counts as idle during
+// the new yield, so that it steals tasks.
 bool Runtime::yield() {
   Context* const before = std::exchange(context_of_thread, &owner_);
   const Task* const task = pool_->current();
@@ -443,13 +443,13 @@ void Runtime::wait(unsigned team) {
   }
   if (context_of_thread == &owner_)
     fail(
-        "wait was called inside an on_finish or on_lend callback or an offload policy; call it in "
-        "a task or outside of these callbacks");
+        "wait was called inside an on_finish or on_lend callback or an offload policy, where "
+        "waiting is not allowed; call wait elsewhere");
   if (team == 0) fail("wait(0) was called; the number of threads that wait must be at least 1");
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail(
-        "MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait; call it "
-        "there, or ask for MPI_THREAD_SERIALIZED");
+        "MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait; let the "
+        "main thread call wait, or ask MPI_Init_thread for MPI_THREAD_SERIALIZED");
   const std::uint64_t wait = enter(team);
   work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
   leave();

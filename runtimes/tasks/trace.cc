@@ -111,7 +111,8 @@ void draw_rank(ChromeTrace& trace, std::uint32_t r, std::span<const RankTrace> r
     trace.slice({r, -1}, fmt::format("to rank {}", lent.to), "loan", lent.at_s, lent.at_s + 1e-6,
                 notes_on(lent, r, names[lent.function]));
   std::map<std::uint32_t, std::vector<Waited>> busy;  // by thread
-  // A thread that ran no task is idle in all waits.
+  // Adds an empty list for each thread, so that a thread without tasks is drawn as idle in all
+  // waits.
   for (std::uint32_t thread = 0; thread < rank.num_threads; ++thread) busy[thread];
   for (const Ran& ran : rank.ran) {
     const ChromeTrace::Row row{r, ran.thread};

@@ -24,7 +24,7 @@ std::vector<RankTrace> three_ranks() {
   ranks[1].ran = {{1.5, 2.5, 0, 1, 0, 8}};
   ranks[1].lent = {{1.75, 2, 0, 7}};
   ranks[2].ran = {{2, 3, 4, 0, 0, 7}};
-  ranks[2].num_threads = 0;  // so that the trace has a row for thread 4 only
+  ranks[2].num_threads = 0;  // so that only thread 4, which ran a task, has a row
   for (RankTrace& rank : ranks) rank.waits = {{1, 3.5}};
   return ranks;
 }
@@ -77,7 +77,7 @@ TEST(Trace, can_be_read_as_a_timeline_that_has_one_row_per_thread) {
   }
 }
 
-TEST(Trace, draws_an_arrow_to_the_rank_that_ran_a_task_from_the_last_rank_that_lent_it) {
+TEST(Trace, draws_an_arrow_from_the_last_rank_that_lent_a_task_to_the_rank_that_ran_the_task) {
   const auto starts = events_like("s", "lent"), ends = events_like("f", "lent");
   ASSERT_EQ(starts.size(), 2u);
   ASSERT_EQ(ends.size(), 2u);

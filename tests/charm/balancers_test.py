@@ -119,8 +119,8 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
-        # The strategy orb fails here, because the objects have no positions. Objects then stay on their PEs, except
-        # those that come from another group of PEs: each of these is put on some PE of its new group.
+        # The strategy orb fails here, because the objects have no positions. So objects stay on their PEs, except
+        # objects that come from another group of PEs. Such an object is put on some PE of its new group.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
@@ -142,8 +142,9 @@ class Balancers(unittest.TestCase):
         return int(re.search(r"ring: (\d+) messages were sent to a PE without the receiver", done.stdout)[1])
 
     def check_detours(self, *flags, **more):
-        # A sender may learn the receiver's new PE only after the first of ten steps. If senders never learnt it, about
-        # a thousand messages would go to the wrong PE.
+        # After each of the three balancing steps, senders may send the messages of one time step, two per piece, to the
+        # wrong PE before they learn the receivers' new PEs. If they never learnt the new PEs, about a thousand messages
+        # would go to the wrong PE.
         self.assertLess(self.detours(*flags, **more), 3 * 2 * PIECES)
 
     def test_messages_go_directly_to_objects_that_the_balancer_has_moved(self):
@@ -151,15 +152,15 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ 6 tells the senders itself")
         self.check_detours("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(self.folder / "run.poise")})
 
-    def test_after_a_restart_messages_make_no_detours_from_the_first_balancing_step_on_even_if_no_object_moves(self):
+    def test_after_a_restart_the_first_balancing_step_ends_the_detours_of_messages_even_if_no_object_moves(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ 6 tells the senders itself")
         trace = {"POISE_TRACE": str(self.folder / "run.poise")}
         self.checkpoint("+balancer", "PoiseLB", "+PoiseLB", "random", variables=trace)
         # After a restart, senders do not know where objects are, so messages make detours until the next balancing
         # step. The first run starts from the checkpoint of step 20. At step 30 it balances and writes a checkpoint,
-        # which contains its number of detours. The second run starts from that checkpoint, and makes about as many
-        # detours again.
+        # which contains the number of detours so far. The second run starts from that checkpoint and adds about as many
+        # detours of its own to this number.
         until_30, until_end = (self.detours("+restart", str(self.folder / f"saved.{step}"), "+PoiseLB", "keep",
                                             variables=trace) for step in (20, 30))
         self.assertGreater(until_30, PIECES)
@@ -300,7 +301,7 @@ class Balancers(unittest.TestCase):
             for strategy in "poise", "keep":
                 self.assertGreater(self.joint("+PoiseLB", strategy, pe), 0)
 
-    def test_all_movable_objects_leave_an_unavailable_pe_if_groups_of_pes_or_levels_of_a_tree_decide(self):
+    def test_all_movable_objects_leave_an_unavailable_pe_with_the_hybrid_and_the_tree_balancer(self):
         if IS_NETWORK:
             self.skipTest("the program tells only its first process which PE is unavailable")
         if HAS_TREES:
@@ -347,7 +348,7 @@ class Balancers(unittest.TestCase):
                 self.assertEqual(sum(a != b for k in range(3) for a, b in zip(start[k], plan[k])), moves)
                 self.assertEqual(moves, 3 * MOVABLE if strategy == "rotate" else moves)
 
-    def test_at_each_balancing_step_one_level_of_the_tree_decides_with_the_next_strategy_in_its_list(self):
+    def test_each_balancing_step_runs_one_level_of_the_tree_with_the_next_strategy_of_that_level(self):
         if not HAS_TREE_LB:
             self.skipTest("Charm++ has no TreeLB")
         # The balancer is called three times. The process level of the tree decides in the first and third call, the
@@ -477,7 +478,7 @@ class Balancers(unittest.TestCase):
         trace = self.folder / "run.poise"
         self.moves("+balancer", "PoiseKeepLB", "multicast", variables={"POISE_TRACE": str(trace)})
         poise("convert", str(trace), str(self.folder / "vt"), "--to", "vt")
-        received = collections.defaultdict(collections.Counter)  # numbers of received messages by sender and receiver
+        received = collections.defaultdict(collections.Counter)  # received[sender][receiver] is a number of messages
         for path in self.folder.glob("vt.*.json"):
             for message in json.loads(path.read_text())["phases"][0]["communications"]:
                 received[message["from"]["id"]][message["to"]["id"]] += message["messages"]

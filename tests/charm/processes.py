@@ -3,8 +3,8 @@
 
 """Runs tests/charm/balancers_test.py on several processes of this host, for each Charm++ that is built for a network:
 netlrts-linux-x86_64-smp, whose processes have several PEs and a thread for communication, and netlrts-linux-x86_64.
-If CHARM_SOURCE names a checkout of Charm++, both are built there; otherwise the builds that `./dev charm` made are looked
-for. CHARM_NETWORK names the folder of a single build instead. Exit status: 77 if there is none."""
+If CHARM_SOURCE names a checkout of Charm++, both are built there. Otherwise the builds of `./dev charm` are used.
+If CHARM_NETWORK names the folder of a build, only this build is used. Exit status: 77 if there is no build."""
 
 import os
 import pathlib

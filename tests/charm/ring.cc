@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program for the balancers' tests: a ring of pieces with uneven work, balanced every ten
 // steps. It prints the number of moves. It prints "ok" only if no message was lost, no pinned piece
-// moved, and every other piece left the PE that the program took out of service (an optional
-// argument). Other arguments: "multicast": in each step, the first piece, which is pinned, also
-// sends a message to all pieces by a multicast. "apart": pieces do not wait for each other, and
-// those on the fourth PE take a long time to pack, so that PEs get out of step. "checkpoint
-// FOLDER": writes a checkpoint to FOLDER.STEP after each balancing step; +restart FOLDER.20
-// continues from the second checkpoint. "given N": Charm++ does not measure the pieces; instead,
-// the load of a piece is set to a value that rises from 1 ms (first piece) to N ms (last piece).
+// moved, and every other piece left the PE that the program took out of service. An optional
+// argument names this PE. Other arguments: "multicast": in each step, the first piece, which is
+// pinned, also sends a message to all pieces by a multicast. "apart": pieces do not wait for each
+// other, and pieces on the fourth PE take a long time to pack, so that PEs get out of step.
+// "checkpoint FOLDER": writes a checkpoint to FOLDER.STEP after each balancing step; +restart
+// FOLDER.20 continues from the second checkpoint. "given N": Charm++ does not measure the pieces;
+// instead, the load of a piece is set to a value that rises from 1 ms (first piece) to N ms (last
+// piece).
 #include <chrono>
 #include <ckmulticast.h>
 #include <cmath>

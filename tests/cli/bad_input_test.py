@@ -35,7 +35,7 @@ class BadInput(CliTest):
                             says=['did you mean "--strategies"?', "poise compare --help"])
         self.assert_refused("plan", "g.graph", "--strategy=keep", "--jsn", says='"--json"')
 
-    def test_an_option_that_would_have_no_effect_without_another_is_refused(self):
+    def test_an_option_that_needs_another_option_is_refused_without_that_option(self):
         self.assert_refused("measure", "--ranks-as-hosts", "-o", "m.json", says="--ranks-as-hosts needs --launcher")
 
     def test_missing_and_additional_arguments_are_refused(self):
@@ -57,7 +57,7 @@ class BadInput(CliTest):
                 self.assert_refused(*plan, f"{flag}={text}", says=flag)
         self.assert_refused(*plan, "--every=0", says="from 1")
 
-    def test_whole_numbers_are_decimal_and_may_have_an_exponent(self):
+    def test_whole_numbers_are_read_as_decimal_even_with_leading_zeros_and_may_have_an_exponent(self):
         for text, number in ("010", 10), ("08", 8), ("0007", 7), ("1e9", 10**9), ("2.5e3", 2500):
             plan = self.json_of("plan", "g.graph", "--strategy=keep", "--machine=core:2", "--every", text, "--json")
             self.assertEqual(plan["every"], number)
@@ -108,8 +108,9 @@ class BadInput(CliTest):
         self.assert_refused(*compare, "core:2 speeds:1,0.5 speeds:1", says='"speeds" is given twice')
         self.assert_refused(*compare, "node:4 core:8 card:2", says='did you mean "cards"?')
         self.assert_refused(*compare, "core:2 hop:0.5", says='"hop" has an effect only on a torus')
-        self.assert_refused(*compare, "node:2 core:4 uplink:1e9", says=["uplink", "is 1, but that of the tiers is 0", "rack:4"])
-        self.assert_refused(*compare, "rack:2 node:2 core:4 uplink:1e9,1e9", says="is 2, but that of the tiers is 1")
+        self.assert_refused(*compare, "node:2 core:4 uplink:1e9",
+                            says=["uplink", "is 1, but the number of tiers is 0", "rack:4"])
+        self.assert_refused(*compare, "rack:2 node:2 core:4 uplink:1e9,1e9", says="is 2, but the number of tiers is 1")
         self.assert_refused(*compare, "NUMA33", says='did you mean "NUMA32"?')
         self.assert_refused(*compare, "numa32", says='did you mean "NUMA32"?')
         self.assert_refused(*compare, "claix", says='did you mean "CLAIX"?')
@@ -186,14 +187,14 @@ class BadInput(CliTest):
         good = (self.folder / "good.poise").read_bytes()
         self.assertIn(b"\n", good[:8])
         self.assert_refused("compare", self.write("crlf.poise", good.replace(b"\n", b"\r\n")),
-                            says=["crlf.poise", "line endings were changed", "binary"])
+                            says=["crlf.poise", "changed its line endings", "binary"])
 
     def test_endless_input_files_such_as_dev_zero_are_refused_immediately(self):
         for device in "/dev/zero", "/dev/urandom":
             for arguments in (["compare", device], ["evaluate", "g.graph", "-m", "core:2", "--placement", device],
                               ["diagnose", device]):
                 with self.subTest(device=device, arguments=arguments):
-                    self.assert_refused(*arguments, says=[device, "does not begin like a file of any format"], memory=1 << 30)
+                    self.assert_refused(*arguments, says=[device, "first bytes match no file format"], memory=1 << 30)
             with self.subTest(device), open(device, "rb") as endless:
                 done = self.run_poise("compare", "-", stdin=endless,
                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
@@ -205,7 +206,7 @@ class BadInput(CliTest):
     def test_evaluate_refuses_to_read_both_a_trace_and_a_placement_from_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
-    def test_the_commands_convert_compare_timeline_and_diagnose_refuse_to_read_two_inputs_from_stdin(self):
+    def test_convert_and_compare_and_timeline_and_diagnose_refuse_to_read_two_inputs_from_stdin(self):
         self.assert_refused("convert", "-", "t.poise", "--placement", "-", says='"-" is given for 2 inputs')
         self.assert_refused("compare", "-", "--also", "a=-", says='"-" is given for 2 inputs')
         for command in "timeline", "diagnose":
@@ -314,7 +315,7 @@ class BadInput(CliTest):
         plan = self.run_poise("plan", "g.graph", "-m", "core:2", "--placement", "places", "-o", "places")
         self.assertEqual(plan.returncode, 0, "a new placement may replace the old one")
 
-    def test_pages_and_timelines_overwrite_no_input_and_not_each_other(self):
+    def test_html_pages_and_timelines_overwrite_neither_inputs_nor_other_outputs(self):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         self.write("m.json", self.run_poise("topo", "-m", "core:2", "--json").stdout)
         self.write("own.py", "print(0)\n")
@@ -348,7 +349,7 @@ class BadInput(CliTest):
         self.assert_refused("convert", "absent", "trace", "--to", "cvs", says=["metis", "csv"])
         self.assert_refused("convert", "absent", "trace.txt", "--to", "charm", says="can be read, but not written")
 
-    def test_too_little_memory_is_reported_as_an_error(self):
+    def test_running_out_of_memory_is_reported_as_an_error(self):
         self.assert_refused("generate", "ring", "--tasks", 1_000_000_000, "-o", "ring.poise",
                             status=1, says="not enough memory", memory=1 << 30)
 

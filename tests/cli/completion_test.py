@@ -26,7 +26,7 @@ class Bash(CliTest):
             check=True, capture_output=True, encoding="utf-8", timeout=PATIENCE_S)
         return done.stdout.split()
 
-    def test_bash_completes_commands_options_strategies_and_choices(self):
+    def test_bash_completes_commands_and_options_and_strategies_and_choices(self):
         self.assertEqual(self.complete("comp"), ["compare"])
         self.assertIn("--strategies", self.complete("compare", "--str"))
         self.assertIn("greedy", self.complete("plan", "--strategy", "gr"))
@@ -78,7 +78,7 @@ class Zsh(CliTest):
                         "setopt no_list_beep; bindkey '^U' kill-whole-line; print is-$_comps[poise]\n")
         self.shell.shows("is-_poise")
 
-    def test_zsh_completes_commands_options_and_choices(self):
+    def test_zsh_completes_commands_and_options_and_choices(self):
         for typed, completed in [("poise compa\t", "compare "), ("poise compare --strat\t", "--strategies"),
                                  ("poise plan --strategy greedy_r\t", "greedy_refine"),
                                  ("poise juggle --numa a\t", "across")]:

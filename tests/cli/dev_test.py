@@ -45,7 +45,7 @@ class Dev(unittest.TestCase):
     def test_a_second_build_does_not_run_cmake_again(self):
         self.assertEqual(self.calls(None, "build"), ["ninja -C build"])
 
-    def test_the_error_about_a_cmake_that_is_too_old_names_its_version(self):
+    def test_a_cmake_that_is_too_old_is_refused_with_an_error_that_names_the_installed_version(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "packaging").mkdir()
@@ -160,7 +160,7 @@ class Dev(unittest.TestCase):
     def test_uninstalling_fails_and_can_be_repeated_if_a_file_cannot_be_removed(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            obstacle = folder / "prefix[1]" / "installed"  # rm does not remove folders, not even for root
+            obstacle = folder / "prefix[1]" / "installed"  # a folder: rm does not remove it, not even for root
             obstacle.mkdir(parents=True)
             done = self.uninstall(folder, obstacle)
             self.assertEqual(done.returncode, 1, done.stdout)

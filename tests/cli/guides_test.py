@@ -133,14 +133,14 @@ class Rules(unittest.TestCase):
         else:
             self.assertIn(block.language, ("sh", "text"), f"{name}: no test runs it")
 
-    def test_every_code_block_is_checked_by_a_test_or_says_why_not(self):
+    def test_every_code_block_is_checked_by_a_test_or_states_why_it_is_not_checked(self):
         for page in PAGES:
             for block in blocks_of(page):
                 self.assertEqual(block.end, " no-run" if "no-run" in block.marks else "", str(block))
                 if not block.end:
                     self.assert_checked(block)
 
-    def test_few_code_blocks_are_exempt_from_being_run_and_each_says_why(self):
+    def test_only_a_few_code_blocks_are_not_run_and_each_of_these_blocks_states_the_reason(self):
         not_run = [block for page in PAGES for block in blocks_of(page) if block.end]
         for block in not_run:
             print(f"not run: {block}: {block.marks.get('no-run')}")

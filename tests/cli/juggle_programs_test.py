@@ -235,8 +235,9 @@ class Watching(JuggleTest):
             self.assertEqual(all_of(terminal.fileno()).split(), [b"^Ccaught"])
 
     def said_in_shell(self, command, keys=()):
-        """What is written to the terminal of a shell with job control that runs this command, prints its status,
-        creates the file "go" and continues the command. Types the keys after the command has written "up"."""
+        """Runs this command in a shell with job control: when the command ends or stops, the shell prints its status,
+        creates the file "go" and continues the command. Types the keys after the command has written "up". Returns
+        what was written to the shell's terminal."""
         script = f"rm -f go; set -m; {command}; echo status $?; touch go; fg; echo then $?; kill -KILL %1; wait"
         leader, follower = pty.openpty()
         with os.fdopen(leader, "r+b", buffering=0) as terminal:
@@ -275,7 +276,7 @@ class Watching(JuggleTest):
             self.assertRegex(said, "status 14[78]", command)
             self.assertIn("then 7", said, command)
 
-    def test_poise_goes_on_in_a_script_without_job_control_when_the_program_is_stopped_for_a_while(self):
+    def test_without_job_control_poise_stays_running_while_its_program_is_stopped_for_a_while(self):
         process = self.start(*QUICK, "--", "sh", "-c", "echo $$; kill -STOP $$; exit 7")
         pid = int(process.stdout.readline())
         is_stopped = lambda: "State:\tT" in pathlib.Path(f"/proc/{pid}/status").read_text()

@@ -74,7 +74,7 @@ class Refused(JuggleTest):
         def refused():
             os.dup2(1, 200)
             hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-            resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))  # file descriptor 200, above this limit, stays open
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))  # file descriptor 200 stays open despite this limit
             refusing("close_range", errno.ENOSYS)()
 
         process, _, workers = self.start_busy(preexec_fn=refused, close_fds=False)
@@ -96,7 +96,7 @@ class Refused(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, errors), (0, ""))
 
-    def test_attaching_to_a_process_that_the_system_does_not_show_is_refused_with_the_reason(self):
+    def test_attaching_is_refused_with_the_reason_if_the_system_does_not_allow_inspecting_the_process(self):
         program, _ = self.start_busy_alone()
         process = self.start("--attach", str(program.pid), preexec_fn=refusing("readlink", errno.EACCES))
         _, errors = process.communicate(timeout=WAIT_S)
@@ -138,7 +138,7 @@ class Refused(JuggleTest):
         self.assertEqual(process.returncode, 7)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become a user without processes")
-    def test_a_program_runs_unbalanced_and_one_line_says_so_if_the_guard_process_is_the_last_that_the_limit_allows(self):
+    def test_a_program_runs_unbalanced_and_one_line_says_so_if_the_guard_uses_up_the_process_limit(self):
         def two_processes():
             resource.setrlimit(resource.RLIMIT_NPROC, (2, 2))
             os.setuid(1_000_000 + os.getpid())

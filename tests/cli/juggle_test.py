@@ -176,7 +176,7 @@ class Statuses(JuggleTest):
         self.assertEqual(done.returncode, 7)
         self.assertIn("poise juggle: cannot write /dev/full: No space left on device", done.stderr)
 
-    def test_the_balanced_program_inherits_stdin_stdout_and_stderr_of_the_balancer(self):
+    def test_the_balanced_program_inherits_stdin_and_stdout_and_stderr_of_the_balancer(self):
         done = self.run_poise("juggle", "--", "sh", "-c", "cat; echo wrong >&2", input="a\nb\n")
         self.assertEqual((done.stdout, done.stderr), ("a\nb\n", "wrong\n"))
 
@@ -239,9 +239,9 @@ class Affinities(JuggleTest):
             return sorted(sum(place == {cpu} for place in places) for cpu in two)
 
         for _ in range(20):
-            # The counts may be different for a moment. Between the two system calls that swap two threads, one cpu has
-            # all three threads. A thread that has inherited its parent's cpu is first allowed all cpus, and then pinned
-            # to one.
+            # For a moment, the counts may differ from 1 and 2. Between the two system calls that swap two threads, all
+            # three threads are on one cpu. A thread that has inherited its parent's cpu is first allowed all cpus, and
+            # then pinned to one.
             self.assertTrue(eventually(lambda: threads_on_cpus() == [1, 2]), threads_on_cpus())
             time.sleep(0.01)
 
@@ -286,7 +286,7 @@ class Affinities(JuggleTest):
         self.assertEqual(first.communicate(timeout=WAIT_S)[1], "")
         self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
-    def test_a_balancer_that_another_one_runs_only_runs_its_program(self):
+    def test_a_balancer_started_by_another_balancer_runs_its_program_without_balancing_it(self):
         done = self.run_poise("juggle", "--", POISE, "juggle", "--", "sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7)
         self.assertEqual(done.stderr, "poise juggle: another `poise juggle` balances this program already; "

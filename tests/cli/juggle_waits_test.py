@@ -64,7 +64,7 @@ class Waits(JuggleTest):
         for command in (["python3", "-c", PYTHON], ["sh", "-c", "(exit 3); python3 -c \"$0\" | cat; exit 7", PYTHON]):
             self.summary_of(*command, status=7)
 
-    def test_a_program_that_unsets_ld_preload_runs_and_one_line_says_that_it_reports_no_waits(self):
+    def test_a_program_that_unsets_ld_preload_runs_and_one_line_says_that_the_program_reports_no_waits(self):
         summary = self.summary_of("env", "-u", "LD_PRELOAD", *PHASES[:3], "--phases", "4", "--phase", "500ms",
                                   says="does not report when its threads wait")
         self.assertEqual(summary["reactions"], 0)

@@ -79,7 +79,7 @@ class Keep(unittest.TestCase):
         keep.add([other], ("part",))
         self.assertEqual(self.kept(), [("a", 3, "bbb"), ("b", 3, "bbb"), ("c", 3, "bbb")])
 
-    def test_an_environment_variable_names_the_measured_commit_if_there_is_no_git_history(self):
+    def test_if_there_is_no_git_history_the_measured_commit_is_read_from_an_environment_variable(self):
         with mock.patch.dict(keep.os.environ, BENCH_COMMIT="abc"):
             self.assertEqual(keep.stamp()["commit"], "abc")
 
@@ -98,7 +98,7 @@ class Keep(unittest.TestCase):
             self.keep("bbb", [{"part": "a", "x": object()}])
         self.assertEqual(self.kept(), [("a", 1, "aaa")])
 
-    def test_the_stored_name_of_a_benchmark_summary_contains_the_options_given_to_the_benchmark(self):
+    def test_the_row_name_of_a_benchmark_summary_includes_the_options_of_the_run(self):
         measured = {"benchmarks": [{"name": "summary", "cases": 2, "threads": 1}, {"name": "one"}]}
         self.assertEqual(run.rows_of(measured, ["--quick"]), [{"name": "summary with --quick", "cases": 2}, {"name": "one"}])
         self.assertEqual(run.rows_of(measured, [])[0]["name"], "summary")

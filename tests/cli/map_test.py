@@ -111,7 +111,7 @@ class Map(CliTest):
         self.assertEqual(report["before"], kept["after"])
         self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
 
-    def test_ranks_stay_in_place_if_no_map_lowers_a_cost_by_a_thousandth(self):
+    def test_ranks_stay_in_place_unless_a_map_lowers_a_cost_by_at_least_a_thousandth(self):
         ranks, place = range(16), [5 * r % 16 for r in range(16)]
         (self.folder / "now").write_text("".join(f"{p}\n" for p in place))
         for extra in 1, 10**6:  # each pair of ranks exchanges 100,000 bytes; ranks 0 and 1 exchange `extra` bytes more
@@ -125,7 +125,7 @@ class Map(CliTest):
             self.assertEqual(report["kept"], self.places() == place)
             self.assertEqual(report["kept"], "the ranks stay in place" in self.run_poise(*command).stdout)
 
-    def test_few_ranks_may_use_any_node_and_the_text_says_which_maps_were_tried(self):
+    def test_few_ranks_may_be_mapped_to_any_nodes_and_the_text_says_which_maps_were_tried(self):
         (self.folder / "uneven.json").write_text(json.dumps(
             {"poise_machine": 1, "levels": [{"name": "node", "count": 3}, {"name": "core", "count": [2, 1, 3]}]}))
         (self.folder / "ring.csv").write_text("from,to,bytes\n0,1,1000\n1,2,1000\n2,0,1000\n")
@@ -152,7 +152,8 @@ class Map(CliTest):
         for key, value in report["after"].items():
             self.assertLessEqual(value, report["before"][key], key)
         (self.folder / "now").write_text("".join(f"{2 * r + 1}\n" for r in range(16)))
-        self.assert_refused("map", "g.graph", *machine, "--cores", 2, says="rank 0 is on place 1, but with --cores 2")
+        self.assert_refused("map", "g.graph", *machine, "--cores", 2,
+                            says="rank 0 on place 1, which is not allowed: with --cores 2")
         self.assert_refused("map", "g.graph", *machine, "--for", "cray", says="this launcher fills the nodes in order")
         (self.folder / "now").write_text("0\n1\n1\n" + "".join(f"{p // 2}\n" for p in range(4, 17)))
         self.assert_refused("map", "g.graph", *machine, "--for", "cray", "--capacity", 2,
@@ -370,7 +371,7 @@ class RealLaunchers(CliTest):
             command = command.replace(old, new)
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                            PRTE_ALLOW_RUN_AS_ROOT="1", PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        for name in list(environment):  # removes variables that could forbid the binding in the command
+        for name in list(environment):  # removes variables that could keep the command from binding ranks
             if name.startswith(("OMPI_MCA_", "PRTE_MCA_")):
                 del environment[name]
         done = subprocess.run(command, shell=True, cwd=self.folder, env=environment, check=False, timeout=300,

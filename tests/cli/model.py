@@ -10,8 +10,8 @@ import random
 
 
 class Machine:
-    """Reads a machine from text, such as "node:2 core:4 factors:5,1": its levels and one latency factor for each of
-    them. The first level is the coarsest; the last level, here the cores, consists of the places."""
+    """Reads a machine from text, such as "node:2 core:4 factors:5,1". The text lists the levels, coarsest first, and
+    one latency factor per level. The units of the last level, here the cores, are the places."""
 
     SETTINGS = ("factors", "speeds", "hop", "message", "byte", "migrated_byte")
 
@@ -157,7 +157,7 @@ def makespan_bound(machine, graph, average):
 
 
 def drawn_machine(rng):
-    """Returns a random machine. Among many draws is every kind of machine for which the formulas differ."""
+    """Returns a random machine. Over many calls, it returns every kind of machine for which the formulas differ."""
     factors = [round(rng.uniform(5, 20), 2), round(rng.uniform(1.1, 3), 2), 1]
     given = ",".join(map(str, factors))
     shape = rng.choice([

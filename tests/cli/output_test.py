@@ -139,7 +139,7 @@ class Output(CliTest):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         self.assertEqual(self.run_poise("compare", "g.poise", "-m", "core:2").stderr, "")
 
-    def test_the_start_placements_blocked_and_round_robin_work_on_any_machine(self):
+    def test_compare_can_start_from_a_blocked_or_round_robin_placement_on_any_machine(self):
         rows = {start: self.json_of("compare", "g.graph", "-m", "core:3", "--start", start, "-s",
                                     "keep", "--json")["results"][0]
                 for start in ("blocked", "round_robin")}
@@ -204,7 +204,7 @@ class Output(CliTest):
 
     def test_a_closed_standard_stream_is_replaced_by_dev_null(self):
         # The guard learns through a pipe that the balancer has ended. If the pipe got the file descriptor of a closed
-        # standard stream, a message to this stream would end the guard.
+        # standard stream, a message to this stream would go into the pipe and end the guard.
         show = 'readlink /proc/$PPID/fd/0 /proc/$PPID/fd/1 /proc/$PPID/fd/2 /proc/$$/fd/0 /proc/$$/fd/2 >"$0"'
         subprocess.run(["sh", "-c", '"$0" juggle --live -- "$@" <&- >&- 2>&-', POISE, "sh", "-c", show, "streams"],
                        cwd=self.folder, check=False, timeout=60)
@@ -267,7 +267,7 @@ class Output(CliTest):
                             status=1, says="/dev/full")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_an_error_that_cannot_be_written_to_stderr_still_gives_its_exit_status(self):
+    def test_the_exit_status_of_an_error_is_unchanged_if_the_error_text_cannot_be_written(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = self.run_poise("no-such-command", capture_output=False, stderr=full)
         self.assertEqual(done.returncode, 2)
@@ -304,11 +304,11 @@ class Output(CliTest):
                 self.assertEqual(report, expected)
                 self.assertGreater(report["traffic"], 0)
 
-    def test_a_vt_trace_that_is_written_over_its_input_stays_unchanged_if_the_disk_is_full(self):
+    def test_convert_leaves_a_vt_trace_unchanged_if_the_disk_is_too_full_to_overwrite_the_trace(self):
         self.run_poise("generate", "ring", "--tasks", 50, "--places", 2, "-o", "t.json")
         (self.folder / "all_at_1").write_text("1\n" * 50)
         before = self.files()
-        limit = max(map(len, before.values()))  # the new file of rank 1 is larger, so it cannot be written
+        limit = max(map(len, before.values()))  # the new file of rank 1 exceeds this limit, so writing it fails
         done = self.run_poise("convert", "t", "t.json", "--placement", "all_at_1", restore_signals=False,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
@@ -410,7 +410,7 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
-    def test_plan_and_compare_say_if_strategy_poise_found_no_placement_within_memory(self):
+    def test_plan_and_compare_say_if_the_strategy_poise_found_no_placement_that_fits_in_memory(self):
         file = files.vt_rank(0, [[1.0, 1.0, 1.0]])
         for task in file["phases"][0]["tasks"]:
             task["user_defined"] = {"task_footprint_bytes": 1000.0}

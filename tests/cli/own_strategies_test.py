@@ -62,7 +62,7 @@ class OwnStrategies(CliTest):
             (self.folder / f"pinned.{rank}.json").write_text(json.dumps(tasks))
         (self.folder / "t.poise").unlink()
         self.run_poise("convert", "pinned", "t.poise")
-        moved = [1, 1, 2, 2, 2, 3, 3, 3, 0, 0, 0]  # vt's entity 0, if it cannot migrate, is no task
+        moved = [1, 1, 2, 2, 2, 3, 3, 3, 0, 0, 0]  # 11 tasks, because in vt a pinned entity with id 0 is not a task
         (self.folder / "places").write_text("".join(f"{p}\n" for p in moved))
         (self.folder / "mine.py").write_text(f'print("""{json.dumps({"placement": moved})}""")\n')
         self.assertEqual(self.rows()["keep"].get("error"), None)
@@ -142,7 +142,7 @@ class OwnStrategies(CliTest):
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot start the command", row["error"])
 
-    def test_compare_prints_json_and_csv_even_if_every_strategy_fails_on_each_machine(self):
+    def test_compare_prints_json_and_csv_even_if_every_strategy_fails_on_every_machine(self):
         words = "compare", "t.poise", "-s", "exec:./absent", "--machine", "core:4", "--machine", "node:2 core:2"
         done = self.run_poise(*words, "--json")
         self.assertEqual(done.returncode, 1, done.stderr)

@@ -54,7 +54,7 @@ class Pages(CliTest):
         page = (self.folder / "page.html").read_text()
         self.assertEqual(re.findall(r'data-note="phase (\d+)', page), ["0", "1", "2"])
 
-    def test_with_curve_the_page_of_compare_has_a_table_with_the_points_of_the_curve(self):
+    def test_with_the_option_curve_the_page_of_compare_has_a_table_with_the_points_of_the_curve(self):
         self.run_poise("generate", "stencil3d:hot=3", "--tasks", "512", "--machine", "node:4 core:8", "-o", "t.poise")
         got = self.json_of("compare", "t.poise", "-s", "keep,poise", "--curve", "--json", "--html", "page.html")
         curve = next(row["curve"] for row in got["results"] if row["best"])

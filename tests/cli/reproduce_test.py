@@ -48,7 +48,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0]), above("d", 1, [1.1, 1.1])]), REFINED)
         self.assertEqual(verdict([above("c", 1, [0.9, 1.2, 1.0]), above("d", 1, [0.5, 0.5])]), CONTRADICTED)
 
-    def test_a_paper_is_confirmed_only_if_its_conclusion_holds_for_all_values_of_an_assumed_input(self):
+    def test_a_paper_is_confirmed_only_if_its_conclusion_holds_for_every_tried_value_of_its_assumed_inputs(self):
         base = [above("c", 1, 1.5)]
         self.assertEqual(verdict(base, [[above("c", 1, 1.2)]]), CONFIRMED)
         self.assertEqual(verdict(base, [[above("c", 1, 0.8)]]), UNDECIDED)
@@ -70,7 +70,7 @@ class Verdicts(unittest.TestCase):
             verdicts.Estimate.of([1, float("nan")])
 
 
-    def test_a_published_gain_is_confirmed_refined_or_contradicted_by_the_measured_gain(self):
+    def test_a_published_gain_is_confirmed_or_refined_or_contradicted_by_the_measured_gain(self):
         def claim(low, high):
             return verdicts.claim(verdicts.Estimate((low + high) / 2, low, high), 0.2)
         self.assertEqual([claim(0.18, 0.19), claim(0.21, 0.22)], [CONFIRMED, CONFIRMED])
@@ -89,7 +89,7 @@ class Sections(unittest.TestCase):
         self.assertEqual(len(set(ids)), len(ids))
         self.assertEqual([len(paper.sections) for paper in reproduce.PAPERS], reproduce.EXPECTED)
 
-    def test_each_section_of_the_report_is_either_computed_or_states_why_it_cannot_be(self):
+    def test_each_section_of_the_report_is_computed_or_states_why_it_cannot_be_computed(self):
         for paper in reproduce.PAPERS:
             for section in paper.sections:
                 with self.subTest(section.id):
@@ -199,7 +199,7 @@ class Pages(unittest.TestCase):
 
 
 class Kept(unittest.TestCase):
-    def test_the_headlines_claim_the_gains_that_the_papers_state_and_no_others(self):
+    def test_the_headlines_quote_exactly_the_gains_that_the_papers_state(self):
         kept = json.loads((ROOT / "bench" / "results" / "reproduce.json").read_text(encoding="utf-8"))
         claims = {name.split()[0]: re.findall(rf"([\d.]+ (?:%|times))[^:]*: (?:{'|'.join(verdicts.VERDICTS)})", text)
                   for name, text in kept["headlines"].items()}

@@ -23,7 +23,7 @@ class Results(unittest.TestCase):
         page = results.PAGE.read_text(encoding="utf-8")
         self.assertEqual(without_marks(page), without_marks(results.page()), "write it again: ./dev docs")
 
-    def test_the_page_of_results_marks_figures_whose_age_exceeds_the_limit_plus_a_grace_period(self):
+    def test_the_page_of_results_marks_figures_as_stale_if_they_exceed_the_age_limit_plus_a_grace_period(self):
         def marked(text):
             items = (" ".join(item.split()) for item in re.split(r"\n(?=\n|- )", text))
             return collections.Counter(item for item in items if item.endswith(results.STALE))

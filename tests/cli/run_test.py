@@ -204,7 +204,8 @@ class RunTest(CliTest):
         self.change(runs=self.history()["runs"] + [{"how": "own order", "seconds": 10}])
         done = self.run_once(command)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("the command already sets where ranks run (--bind-to); remove that option to use a map; running the command unchanged", done.stderr)
+        self.assertIn("the option --bind-to of the command already places the ranks; remove it to use a map; "
+                      "running the command unchanged", done.stderr)
         self.assertEqual(self.history()["runs"][-1]["how"], "own order")
 
     def test_options_of_the_program_are_not_taken_for_options_of_the_launcher(self):
@@ -236,7 +237,7 @@ class RunTest(CliTest):
         self.assertNotEqual(process.returncode, 0)
         self.assertFalse(self.history()["map_failed"])
 
-    def test_two_mapped_runs_at_the_same_time_have_launcher_files_of_their_own(self):
+    def test_two_simultaneous_mapped_runs_use_different_launcher_files(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one core")
         os.mkfifo(self.folder / "go")
@@ -251,7 +252,7 @@ class RunTest(CliTest):
         self.assertEqual(list(self.folder.glob("*.map")), [], "launcher files are left")
         self.assertEqual([run["how"] for run in self.history()["runs"][2:]], ["mapped"] * 2)
 
-    def test_the_profile_does_not_overwrite_a_history_file_with_the_suffix_poise(self):
+    def test_a_history_file_with_the_suffix_poise_is_not_overwritten_by_the_profile(self):
         command = self.launcher("openmpi")
         for count in (1, 2):
             done = self.run_once(command, history="h.poise")
@@ -306,7 +307,7 @@ class RunTest(CliTest):
         first.communicate(timeout=300)
         self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled", "own order", "own order"])
 
-    def test_runs_in_a_batch_job_of_a_different_size_than_the_profiled_run_are_not_recorded(self):
+    def test_a_run_is_not_recorded_if_the_size_of_its_batch_job_differs_from_that_of_the_profiled_run(self):
         command = ["sh", "-c", "true"]
         begun = {"poise_run": 1, "command": command, "hosts": ["n1", "n2"], "map": [0, 1], "map_failed": False,
                  "predicted": 0.2, "runs": [{"how": "profiled", "seconds": 10}]}
@@ -314,7 +315,7 @@ class RunTest(CliTest):
         for history, nodes, tasks, says in ((begun, "n[1-4]", "4(x4)", "job has 4 hosts, but the profiled run had 2"),
                                             (begun, "n[1-2]", "8(x2)", ""),
                                             (known, "n[1-4]", "2(x4)", "job has 4 hosts, but the profiled run had 2"),
-                                            (known, "n[3-4]", "8(x2)", "16 tasks, but that of the profiled run had 8"),
+                                            (known, "n[3-4]", "8(x2)", "but the batch job of the profiled run had 8"),
                                             (known, "", "", "the profiled run was in a batch job with 2 hosts"),
                                             (known, "n[3-4]", "4(x2)", "")):
             with self.subTest(nodes=nodes, tasks=tasks):

@@ -53,7 +53,7 @@ class Tidy(unittest.TestCase):
         tidy.check_runtimes(pathlib.Path("runtimes/tasks/a_test.cc"), [line])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["runtimes/tasks/a.cc:2"])
 
-    def test_a_temporary_file_whose_name_several_test_processes_may_use_is_rejected(self):
+    def test_a_test_that_uses_a_fixed_temporary_file_name_is_rejected(self):
         for name in ("a_test.cc", "a.cc"):
             tidy.check_files_of_tests(pathlib.Path(name), ["", 'const auto path = testing::TempDir() + "a";'])
         self.assertEqual([trouble.split(": ", 1)[0] for trouble in tidy.troubles], ["a_test.cc:2"])

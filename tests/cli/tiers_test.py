@@ -28,7 +28,7 @@ class Tiers(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.commit = "aaa"
         self.ran = []
-        self.rounds_left = 10**6  # parts of several rounds are interrupted after this total number of rounds
+        self.rounds_left = 10**6  # number of rounds until a part with several rounds is interrupted
         for patch in (mock.patch.object(run.keep, "RESULTS", self.folder), mock.patch.object(run.keep, "commit", lambda: self.commit),
                       mock.patch.object(run, "run", self.pretend), mock.patch.object(run.subprocess, "run")):
             patch.start()

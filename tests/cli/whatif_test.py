@@ -40,7 +40,7 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_the_option_beyond_cycle_repeats_a_trace_that_is_shorter_than_the_simulation(self):
+    def test_with_the_option_beyond_set_to_cycle_a_trace_shorter_than_the_simulation_is_repeated(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
@@ -124,7 +124,7 @@ class Events(CliTest):
                 after = row["series"]["iteration_s"][2 if row["strategy"] else 0:]
                 self.assertAlmostEqual(row["balanced_s"], sum(after) / len(after))
 
-    def test_the_series_of_decisions_includes_those_that_take_no_time_and_move_nothing(self):
+    def test_the_listed_decisions_include_decisions_that_take_no_time_and_move_nothing(self):
         answer = self.json_of(*self.command, "--json")
         for row in answer["results"]:
             decisions = row["series"]["decisions"]
@@ -244,7 +244,7 @@ class Events(CliTest):
         self.assertLess(with_barrier, plain + 6 * 1e-3)  # a barrier takes a few microseconds in each of three rounds
         self.assert_refused(*self.command[:-2], "--barrier", says="--engine events")
 
-    def test_messages_on_a_torus_compete_for_links_and_take_longer_on_detours(self):
+    def test_messages_on_a_torus_compete_for_links_and_take_longer_with_random_routing(self):
         ring = ("simulate", "grid.poise", "-m", "torus:8 core:1", "-s", "greedy", "--steps", 2, "--engine", "events",
                 "--link-bandwidth")
 

@@ -26,8 +26,8 @@ class Input : public poise::fuzz::Numbers {
   /// Returns true in one of 128 calls. The caller then uses arbitrary bits instead of a valid
   /// value.
   bool is_wild() { return below(128) == 127; }
-  /// Returns a load. Most loads are small, so that decisions are short: a decision may take up to
-  /// 1 % of the time of the next iterations.
+  /// Returns a load. Most loads are small, so that decisions take little time: a decision may take
+  /// 1 % of the predicted time of the coming iterations.
   double seconds() { return is_wild() ? next<double>() : below(50) * 0.25e-3; }
   std::uint64_t number() { return is_wild() ? next<std::uint64_t>() : below(200) * 1000; }
 };
@@ -74,8 +74,8 @@ std::vector<std::uint64_t> ids_of(const std::vector<OwnArrays>& all) {
   return ids;
 }
 
-/// Returns whether the library must notice that two ranks use the same id. It need not notice this
-/// if there are no messages, or if the caller states the rank of every neighbour.
+/// Returns whether the library must notice that two ranks use the same id. The library need not
+/// notice this if there are no messages, or if the caller states the rank of every neighbour.
 bool are_shared_ids_found(const std::vector<OwnArrays>& all, bool knows_ranks) {
   const auto has_messages = [](const OwnArrays& own) { return !own.to.empty(); };
   return !knows_ranks && std::any_of(all.begin(), all.end(), has_messages);
@@ -96,7 +96,8 @@ bool is_valid(const std::vector<OwnArrays>& all, bool knows_ranks) {
       if (!knows_ranks) {
         is_valid &= ids.contains(own.to[i]);
       } else if (std::count(own.ids.begin(), own.ids.end(), own.to[i]) > 0) {
-        // If the receiver is on this rank, the library checks only the range of the stated rank.
+        // If the receiver is on this rank, the library checks only that the rank which the caller
+        // has stated for the receiver exists.
         is_valid &= own.to_rank[i] < all.size();
       } else {
         is_valid &= own.to_rank[i] < all.size() &&

@@ -105,7 +105,7 @@ class ClusterTest(unittest.TestCase):
                 cluster.send_signal(number)
             self.assertTrue(wait_until(lambda: not sleepers()), number)
 
-    def test_measured_latencies_are_right_and_strategies_that_use_them_send_fewer_bytes_between_hosts_than_greedy(self):
+    def test_measured_latencies_are_right_and_help_strategies_send_fewer_bytes_between_hosts_than_greedy(self):
         for tries_left in (2, 1, 0):  # messages may be delayed on a busy machine
             measured = self.measure()
             seen_s = {"near": [], "far": []}

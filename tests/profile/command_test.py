@@ -149,7 +149,7 @@ class Command(CommandTest):
                 self.assert_only("run.poise")
                 self.check_trace()
 
-    def test_one_line_says_that_calls_of_mpi_pcontrol_are_ignored_if_ranks_call_it_differently_often(self):
+    def test_one_line_says_that_mpi_pcontrol_is_ignored_if_the_number_of_its_calls_differs_between_ranks(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 done = self.profile(mpi, "uneven")

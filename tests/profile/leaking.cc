@@ -9,7 +9,7 @@
 namespace poise::profile {
 
 constexpr std::size_t kPlanted = 4321;  // leaked bytes; sanitized_test.py searches for them
-void* volatile last;                    // so that the compiler keeps the allocation
+void* volatile last;                    // volatile, so that the compiler keeps the allocation
 
 std::string real_host_name() asm("__real__ZN5poise7profile9host_nameB5cxx11Ev");
 std::string leaking_host_name() asm("__wrap__ZN5poise7profile9host_nameB5cxx11Ev");

@@ -11,8 +11,8 @@ from reader import LIBRARY, PROGRAMS, ProfileTest, compile_c, compile_fortran, i
 
 SIZE, ROUNDS, LATE_NS = 3, 20, 20_000_000
 # Threshold in ns for the time that a rank waits in all rounds: half of the time for which the late rank sleeps. A rank
-# that must wait for the late rank waits longer. All other waits are shorter, even on a busy machine, where any rank may
-# be a little late.
+# that must wait for the late rank exceeds this threshold. Other waits stay below it, even on a busy machine, where any
+# rank may be a little late.
 LEAST = ROUNDS * LATE_NS / 2
 
 
@@ -63,13 +63,13 @@ class Partners(ProfileTest):
                     self.assertEqual(samples[2], ROUNDS)
                     self.assertLess(receivers[0], LEAST)
 
-    def test_waiting_in_collectives_on_intercommunicators_is_not_known(self):
+    def test_waiting_in_collectives_on_intercommunicators_is_reported_as_unknown(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 ranks = self.run_ranks(mpi, "inter_barrier")
                 self.assertEqual([ranks[r]["flags"] & 4 for r in (0, 2)], [0, 0])
 
-    def test_fortran_receivers_from_any_source_that_ignore_the_status_wait_for_a_late_sender(self):
+    def test_late_senders_are_found_if_a_fortran_program_receives_from_any_source_and_ignores_the_status(self):
         for mpi in installations():
             for head, request in (("mpi", "integer"), ("mpi_f08", "type(MPI_Request)")):
                 with self.subTest(mpi=mpi, head=head):

@@ -56,7 +56,7 @@ def expected_traffic():
         right, left = (rank + 1) % SIZE, (rank - 1) % SIZE
         add(rank, right, 10, 250)
         add(rank, left, 1, 7)
-        add(rank, left, 1, 3)    # messages to the next rank of the reversed communicator
+        add(rank, left, 1, 3)    # to the next rank on a communicator with reversed ranks
         add(rank, right, 3, 15)  # persistent
         add(rank, right, 1, 0)   # barrier, two rounds
         add(rank, left, 1, 0)
@@ -67,7 +67,7 @@ def expected_traffic():
         add(receiver, 0, 1, 1) if receiver != 0 else None
     add(1, 0, 1, 1)                 # reduce to 0
     for sender, receiver in ((2, 0), (0, 1), (1, 0), (0, 2)):
-        add(sender, receiver, 1, 8)  # allreduce: rank 2 sends to 0, ranks 0 and 1 exchange, 0 sends to 2
+        add(sender, receiver, 1, 8)  # allreduce: rank 2 sends to rank 0, ranks 0 and 1 exchange, rank 0 sends to rank 2
     return matrix
 
 
@@ -115,7 +115,7 @@ class Paths(unittest.TestCase):
                 self.assertEqual(sorted(line for line in done.stderr.splitlines() if "tool" in line),
                                  [f"the tool saw 10 calls of rank {rank}" for rank in range(SIZE)])
 
-    def test_programs_that_ask_which_functions_mpi_has_get_the_same_answer_as_without_the_profiler(self):
+    def test_a_program_that_queries_which_mpi_functions_exist_gets_the_same_answer_with_and_without_the_profiler(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, "weak.c")

@@ -14,7 +14,7 @@ from reader import ENVIRONMENT, LIBRARY, installations
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "runtimes" / "profile"
 LISTED = re.findall(r"^POISE_MPI\((\w+), (\w+), (\d+), (\d+),|^POISE_MPI_C\((\w+), (\d+),", (FOLDER / "functions.inc").read_text(), re.M)
-# (name in C, number of parameters in C, name in Fortran or "", number in Fortran)
+# (name in C, number of parameters in C, name in Fortran or "", number of parameters in Fortran)
 FUNCTIONS = [(name or only_c, int(c or only), lower, int(fortran or 0)) for name, lower, c, fortran, only_c, only in LISTED]
 WITHOUT_ARGV = {"Init", "Init_thread", "Info_create_env"}  # Fortran has neither argc nor argv
 MAX_ARITY = 14

@@ -106,7 +106,7 @@ class Reorder(unittest.TestCase):
                 program = self.program(mpi)
                 plain_run = self.run_one(mpi, [program, "1"], {})
                 plain = topologies(plain_run.stdout)
-                for name, ranks in plain[0].items():  # without the library neither MPI reorders here
+                for name, ranks in plain[0].items():  # without Poise, neither Open MPI nor MPICH reorders ranks here
                     if name not in ("odd", "even"):
                         self.assertEqual([world for world, _ in ranks.values()], list(ranks), name)
                 changed_run = self.reordered(mpi, [program, "1"])

@@ -4,10 +4,10 @@
 """Runs unmodified MPI programs with a profile library that is built with the address sanitizer. No rank may report an error or
 a leak of Poise.
 
-The sanitizer's run-time library is preloaded before the profile library. Both MPIs leave memory unfreed, and parts
-of them are unloaded before the sanitizer looks for leaks at exit. Then their functions have no names that a list of
-suppressions could contain. Therefore this test reads the reports itself: a leak is Poise's if, among its frames in
-Poise or MPI, the innermost one is in Poise."""
+The sanitizer's run-time library is preloaded before the profile library. Both MPIs leave memory unfreed. Parts of both
+MPIs are unloaded before the sanitizer looks for leaks at exit, so reports cannot name the functions of these parts, and
+a list of suppressions would not match them. Therefore this test reads the reports itself: a leak is Poise's if, of the
+frames that are in Poise or in MPI, the innermost one is in Poise."""
 
 import os
 import re
@@ -85,7 +85,7 @@ class Sanitized(ProfileTest):
                 for leak in leaks:
                     self.assertIn(PLANTED, leak)
 
-    def test_no_leak_is_found_with_messages_collectives_and_persistent_requests(self):
+    def test_no_leak_is_found_with_messages_and_collectives_and_persistent_requests(self):
         self.check_profiled(3, "sequence.c")
         self.check_profiled(3, "random_pairs.c", "1")
 

@@ -27,7 +27,7 @@ RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}.out" 2> "$OUTPUT/{RANK}.err"', "sh"]
 # These settings keep Open MPI from looking for networks, a search that takes 0.2 s.
 QUICK_START = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}
-# The library reads a variable in this table only if the variables beside it are set, too.
+# For some variables, other variables that must be set, too: otherwise the library does not read the variable.
 NEEDED = {"POISE_PROFILE_PARTS": {"POISE_PROFILE": "profile"}, "POISE_PROFILE_PERIOD_NS": {"POISE_PROFILE": "profile"},
           "POISE_REORDER_MACHINE": {"POISE_REORDER": "1"}}
 
@@ -81,7 +81,7 @@ class Nonsense(unittest.TestCase):
             if which == "all":
                 self.assertEqual(noted - {None}, set(found))
 
-    def test_the_error_about_a_wrong_environment_variable_names_the_variable_and_its_default_applies(self):
+    def test_for_an_invalid_environment_variable_one_error_names_the_variable_and_the_default_value_is_used(self):
         profiled = {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": "profile"}
         wrong = {"POISE_REORDER": ("nonsense", "POISE_REORDER=nonsense is not one of 0, 1, verbose"),
                  "POISE_REORDER_MACHINE": ("node:1 core:1", "POISE_REORDER_MACHINE: machine \"node:1 core:1\" has fewer places (1)"),

@@ -26,7 +26,7 @@ class Threads(CommandTest):
                 self.assertIn("Threads, 1 node: all 2 threads are bound to cpu", said)
                 result = json.loads((self.folder / "run.json").read_text())
                 self.assertEqual(result["thread_causes"][0]["cause"], "one_cpu")
-                self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # mean over maximum of 150 and 300 ms
+                self.assertAlmostEqual(result["threads"]["even"], 0.75, delta=0.15)  # (150 ms + 300 ms) / 2 / 300 ms
 
     @unittest.skipUnless(shutil.which("clang-16") and pathlib.Path("/usr/lib/llvm-16/lib/libomp.so").exists(), "no libomp of LLVM 16")
     def test_the_diagnosis_reports_the_load_balance_of_openmp_threads_that_spin_while_they_wait(self):
@@ -37,7 +37,8 @@ class Threads(CommandTest):
                                env=os.environ | {"OMPI_CC": "clang-16", "MPICH_CC": "clang-16"})
                 done = self.poise("profile", "--json", "run.json", "--", *launcher(mpi, "-np", 1), "env", "KMP_BLOCKTIME=infinite", program)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                # The threads work for 30 and 10 ms: mean over maximum is 2/3. A sleep that lasts too long changes the ratio.
+                # The threads work for 30 ms and 10 ms, so their mean is 2/3 of their maximum. A sleep that lasts too
+                # long changes this ratio.
                 self.assertAlmostEqual(json.loads((self.folder / "run.json").read_text())["threads"]["even"], 2 / 3, delta=0.1)
                 self.assertIn("Inside ranks, the load balance of the threads", " ".join(done.stderr.split()))
 

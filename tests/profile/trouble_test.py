@@ -41,8 +41,8 @@ class Trouble(CommandTest):
         return reader.read_profile(self.folder / "profile", ranks)
 
     def check(self, done, sent, ranks=2):
-        """Checks the program's output, and that rank 1 sent `sent` to rank 0: (messages, bytes), including messages of
-        collectives."""
+        """Checks the program's output, and how much rank 1 sent to rank 0. `sent` is (messages, bytes), including
+        messages of collectives."""
         self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
         self.assertIn(f"run.poise: {ranks} ranks,", done.stderr)
         self.assertNotIn("not all ranks came to MPI_Finalize", done.stderr)
@@ -89,10 +89,10 @@ class Trouble(CommandTest):
                          (3, "poise profile: no profile: the program ended before a rank finished a phase\n"))
 
     def test_one_rank_can_use_a_second_thread_for_collectives_and_for_freeing_communicators(self):
-        self.for_each("another_thread", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
+        self.for_each("another_thread", (2, 4))  # 2 messages: an empty one of the barrier, and an int of 4 bytes
 
-    def test_a_rank_can_free_a_communicator_before_it_sends_the_message_that_the_other_rank_waits_for(self):
-        self.for_each("free_first", (2, 4))  # 2 messages, 4 bytes: an empty one of the barrier, and an int
+    def test_a_rank_can_free_a_communicator_before_it_sends_a_message_that_another_rank_awaits(self):
+        self.for_each("free_first", (2, 4))  # 2 messages: an empty one of the barrier, and an int of 4 bytes
 
     def test_a_program_is_profiled_even_if_a_collective_fails_on_some_ranks(self):
         self.for_each("failing", (1, 4))

@@ -242,7 +242,7 @@ def main():
         before = counts[0]
         if not succeeds(range(seed, seed + BATCH), end_s, counts):
             failed = seed + counts[0] - before - 1
-            sys.exit(f"the call with seed {failed} failed; repeat it: python_fuzz.py 0 {failed}")
+            sys.exit(f"the call with seed {failed} failed; to repeat this call, run: python_fuzz.py 0 {failed}")
         seed += BATCH
         if time.monotonic() >= end_s:
             break

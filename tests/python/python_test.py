@@ -234,7 +234,7 @@ class Data(unittest.TestCase):
         del workload  # the array must keep the workload's memory alive
         np.testing.assert_array_equal(column, expected)
 
-    def test_a_plan_balances_each_kind_of_load_separately_and_exceeds_no_capacity_of_a_place(self):
+    def test_a_plan_balances_each_kind_of_load_separately_and_keeps_every_place_within_its_capacity(self):
         kinds = [[1, 0], [1, 0], [0, 1], [0, 1]]
         workload = poise.Workload([1] * 4, kind_load_s=kinds, kind_speeds=[[1, 1], [1, 2]])
         places = poise.plan("core:2", workload, [0, 0, 1, 1], "poise")
@@ -378,7 +378,8 @@ class Refusals(unittest.TestCase):
 
             def tocsr(self):
                 return self
-        self.refuses("messages.indptr[2] is 5, but there are 1 indices", poise.Workload, [1, 1], messages=Matrix())
+        self.refuses("messages.indptr[2] is 5, but messages.indices has only 1 entries",
+                     poise.Workload, [1, 1], messages=Matrix())
 
     def test_random_arguments_raise_only_poise_errors_or_type_or_value_or_overflow_errors(self):
         random = np.random.default_rng(7)

@@ -64,7 +64,7 @@ int calls_of(const std::string& strategy, const char* recipe, TaskId tasks) {
   return sum;
 }
 
-TEST(Calls, every_strategy_other_than_poise_is_counted_when_it_runs) {
+TEST(Calls, the_counter_counts_a_run_of_every_strategy_except_poise) {
   for (const Strategy& strategy : strategies()) {
     if (strategy.name == "poise") continue;
     SCOPED_TRACE(std::string(strategy.name));

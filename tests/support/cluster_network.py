@@ -40,7 +40,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 TCP_SETTINGS = {
     "ipv4/tcp_congestion_control": "reno", "ipv4/tcp_slow_start_after_idle": "0",
     "ipv4/tcp_no_metrics_save": "1", "ipv4/tcp_early_retrans": "0",
-    "ipv4/tcp_limit_output_bytes": "131072",  # otherwise one socket could queue a whole message ahead of others
+    "ipv4/tcp_limit_output_bytes": "131072",  # otherwise a socket could queue a whole message ahead of other sockets
     "ipv4/tcp_rmem": "4096 16777216 33554432", "ipv4/tcp_wmem": "4096 4194304 16777216",
     "ipv6/conf/all/disable_ipv6": "1", "ipv6/conf/default/disable_ipv6": "1",
 }
@@ -104,8 +104,8 @@ def tune_tcp():
 # ---- the process that delays messages
 
 class Delay:
-    """Carries frames between tap devices: `wires` are those of the hosts, `ports` those of the switches to which they
-    are connected."""
+    """Carries frames between tap devices: `wires` are the devices of the hosts, and `ports` are the devices of the
+    switches to which the hosts are connected."""
 
     def __init__(self, wires, ports, delay_s):
         self.wires, self.ports, self.delay_s = wires, ports, delay_s
@@ -114,7 +114,7 @@ class Delay:
 
     def send_later(self, source):
         frame = os.read(self.wires[source], 1 << 16)
-        to = frame[5] - 1 if frame[0] == 2 else source  # else a broadcast: an ARP request
+        to = frame[5] - 1 if frame[0] == 2 else source  # otherwise the frame is an ARP request, a broadcast
         delay_s = self.delay_s[source][to] if to < len(self.wires) else 0
         self.number += 1
         heapq.heappush(self.in_flight, (time.monotonic() + delay_s, self.number, self.ports[source], frame))

@@ -11,8 +11,8 @@
 
 namespace poise::heap {
 
-/// The bytes in use, the most that were ever in use, and the largest size that was asked for. Tests
-/// may reset the last two.
+/// The number of bytes in use, its maximum so far, and the size of the largest allocation so far.
+/// Tests may reset the maximum and the largest allocation.
 inline std::atomic<std::size_t> bytes{0}, peak_bytes{0}, largest_bytes{0};
 
 inline void raise(std::atomic<std::size_t>& most, std::size_t value) {

@@ -107,8 +107,8 @@ inline OwnedProblem random_problem(Random& random) {
   return random_problem(random_machine(random), random);
 }
 
-/// Draws 20 tasks without messages. Places with low numbers have more of them, and about one task
-/// in eight is pinned. Loads are whole numbers of seconds, so that sums are exact.
+/// Draws 20 tasks without messages. Places with low numbers have more tasks, and about one task in
+/// eight is pinned. Loads are whole numbers of seconds, so that sums are exact.
 inline OwnedProblem random_crowd(Machine machine, Random& random) {
   OwnedProblem crowd{std::move(machine), {}, Placement(20)};
   for (TaskId t = 0; t < 20; ++t) {
@@ -119,9 +119,9 @@ inline OwnedProblem random_crowd(Machine machine, Random& random) {
   return crowd;
 }
 
-/// Returns the busy time that the task's place would have without the task; `busy_s` is its busy
-/// time with the task. If no other task on the place has a load, the result is exactly the
-/// background load.
+/// Returns the busy time that the task's place would have without the task. `busy_s` is the busy
+/// time of the place with the task. If no other task on the place has a load, the result is exactly
+/// the background load.
 inline double busy_without_s(const Problem& problem, const Placement& placement, TaskId task,
                              double busy_s) {
   const Workload& workload = problem.workload;

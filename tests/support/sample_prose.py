@@ -80,7 +80,7 @@ def statement_at(line, next_lines):
     statement = ""
     for more in [line, *next_lines]:
         statement += " " + more
-        code = STRING.sub('""', statement)  # what is in a string neither ends the statement nor counts as a bracket
+        code = STRING.sub('""', statement)  # semicolons and brackets in strings do not count
         if ";" in code or code.count("(") <= code.count(")"):
             break
     return statement

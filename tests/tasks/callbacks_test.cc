@@ -92,7 +92,8 @@ const auto kParent = function("parent of a child that throws", [](bool waits, bo
   return 2;
 });
 
-TEST(Callbacks, a_task_whose_wait_finds_that_a_child_failed_fails_unless_it_catches_the_exception) {
+TEST(Callbacks,
+     a_task_fails_if_its_wait_finds_a_failed_child_unless_the_task_catches_the_exception) {
   Context context(MPI_COMM_WORLD);
   for (const bool catches : {false, true}) {
     std::vector<Future<int>> parents;
@@ -110,7 +111,8 @@ TEST(Callbacks, a_task_whose_wait_finds_that_a_child_failed_fails_unless_it_catc
   }
 }
 
-TEST(Callbacks, the_wait_outside_of_tasks_reports_failures_of_tasks_whose_parent_did_not_wait) {
+TEST(Callbacks,
+     failures_of_child_tasks_whose_parent_does_not_wait_are_reported_by_the_outermost_wait) {
   Context context(MPI_COMM_WORLD);
   const auto parent = context.submit({.pinned = true}, kParent, false, false);
   EXPECT_THAT(thrown_by_wait(context), HasSubstr("a task of function \"throw\" failed on rank "));
@@ -174,7 +176,7 @@ TEST(Callbacks, an_on_lend_callback_that_throws_makes_only_its_own_task_fail) {
   }
 }
 
-TEST(Callbacks, the_counter_of_lent_bytes_counts_the_items_that_an_on_lend_callback_has_set) {
+TEST(Callbacks, the_counter_of_lent_bytes_uses_the_item_sizes_that_the_on_lend_callback_has_set) {
   Context context(MPI_COMM_WORLD);
   std::vector<char> larger(5000);
   if (is_first()) keep_threads_until_one_has_left(context);

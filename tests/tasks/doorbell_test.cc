@@ -103,7 +103,7 @@ TEST(Doorbells, a_rank_can_wake_the_sleeping_threads_of_another_rank) {
     awake = true;
   });
   while (sum_over_ranks(awake) < ranks)
-    bells.wake_progress(next_rank());  // repeated because its thread might not be asleep yet
+    bells.wake_progress(next_rank());  // repeated, because that rank's thread may still be awake
   sleeper.join();
   meet();
 }
@@ -135,8 +135,8 @@ TEST(Doorbells, a_rank_answers_steal_requests_while_it_runs_a_long_task) {
       for (int t = 0; t < 4; ++t)
         context.submit({.on_lend = [](std::span<Item>) { is_lent = true; }}, kWork, t);
     } else {
-      // The request must come during the long task: one that arrives earlier is answered without a
-      // wake-up.
+      // The steal request must arrive during the long task: an earlier request would be answered
+      // without a wake-up.
       while (round_running->load() < round) std::this_thread::yield();
     }
     context.wait();

@@ -91,7 +91,7 @@ std::string text_of_refusal(MPI_Comm communicator) {
   return "";
 }
 
-TEST(Misuse, refuses_a_communicator_that_is_null_or_has_two_groups) {
+TEST(Misuse, refuses_a_null_communicator_and_an_intercommunicator) {
   EXPECT_THAT(text_of_refusal(MPI_COMM_NULL), HasSubstr("only on ranks that belong to"));
   if (count_ranks() == 1) GTEST_SKIP() << "an intercommunicator needs two ranks";
   MPI_Comm half, both;
@@ -107,7 +107,7 @@ TEST(Misuse, all_ranks_get_a_system_error_if_the_system_refuses_a_thread_on_any_
   pthread_attr_t before, huge;
   pthread_getattr_default_np(&before);
   pthread_attr_init(&huge);
-  pthread_attr_setstacksize(&huge, std::size_t{1} << 47);  // all addresses of a process
+  pthread_attr_setstacksize(&huge, std::size_t{1} << 47);  // the whole address space of a process
   if (own_rank() == count_ranks() - 1) pthread_setattr_default_np(&huge);
   std::string text;
   try {

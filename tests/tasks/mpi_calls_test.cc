@@ -31,7 +31,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Waits a little, so that a concurrent call of MPI is noticed.
+  // Waits a little, so that a concurrent call to MPI is noticed.
   static inline bool stays_longer = false;
 };
 

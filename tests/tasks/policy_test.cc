@@ -32,7 +32,7 @@ const auto kWhere = function("where", [](int us) {
 
 struct Job {
   int rank = 0, num_ranks = 1;
-  // The rank that ran each task; tasks are named 100, 101, and so on; filled only on rank 0.
+  // For each task, the rank that ran it. Tasks are named 100, 101, ... Filled on rank 0 only.
   std::vector<int> ran_on;
 };
 
@@ -122,7 +122,8 @@ const auto kSubmitBetweenPolls = function("submit between polls", [](int polls) 
 
 // Returns whether this rank saw the load of rank 0 when it chose replicas. Rank 0 has a task in its
 // queue from the start. The other ranks get one later, when rank 0 has probably published its load.
-// No task is lent, so the ranks send each other no loads; those of a node are in shared memory.
+// No task is lent, so no message carries loads: ranks of one node read the loads of other ranks in
+// shared memory.
 bool sees_the_load_of_rank_0() {
   std::atomic<bool> seen{false};
   Policy policy;
@@ -140,7 +141,7 @@ bool sees_the_load_of_rank_0() {
   return seen;
 }
 
-TEST(Policy, chooses_replicas_by_the_loads_of_all_ranks_in_the_unit_that_the_policy_defines) {
+TEST(Policy, can_define_its_own_unit_of_load_and_choose_replicas_by_the_loads_of_all_ranks) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   EXPECT_TRUE(
       happens_in_some_round([] { return sees_the_load_of_rank_0() || count_ranks() == 1; }));
@@ -172,7 +173,8 @@ bool all_functions_see_another_rank() {
   return others_seen[0] > 0 && others_seen[1] > 0 && others_seen[2] > 0;
 }
 
-TEST(Policy, all_functions_of_a_policy_see_times_loads_the_queue_and_the_ranks_that_may_borrow) {
+TEST(Policy,
+     all_functions_of_a_policy_see_times_and_loads_and_the_queue_and_the_ranks_that_may_borrow) {
   EXPECT_TRUE(
       happens_in_some_round([] { return all_functions_see_another_rank() || count_ranks() == 1; }));
 }

@@ -54,8 +54,8 @@ struct Batch {
   }
 };
 
-// Submits random tasks. About half of those in the first three quarters decrement still_to_leave
-// when they are lent. No other task does.
+// Submits random tasks. About half of the tasks in the first three quarters of the batch decrement
+// still_to_leave when they are lent. No other task decrements it.
 Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   Batch batch{std::vector<Numbers>(num_tasks), std::vector<Numbers>(num_tasks), {}};
   for (std::size_t t = 0; t < num_tasks; ++t) {

@@ -90,7 +90,7 @@ TEST_P(Replicas, each_replicated_task_runs_only_once_and_some_run_on_other_ranks
 
 // Only one copy of each task runs: the original or a replica. For each of the other copies,
 // Policy::cancelled is called on the rank that holds that copy.
-TEST_P(Replicas, every_replica_that_did_not_run_is_reported_on_the_rank_that_holds_it) {
+TEST_P(Replicas, the_rank_that_holds_a_replica_is_notified_if_the_replica_does_not_run) {
   std::atomic<std::uint64_t> cancelled{0}, wrong{0};
   std::uint64_t sent = 0;
   Policy policy;
@@ -139,7 +139,7 @@ TEST(Replication, idle_ranks_run_replicas_while_the_rank_that_owns_the_task_is_b
   EXPECT_EQ(number[0], 1u);
 }
 
-// With shared memory, rank 1 asks rank 0 for no token, so rank 0 need not answer.
+// With shared memory, rank 1 takes tokens itself, so rank 0 need not answer a request.
 TEST(Replication, many_replicas_are_sent_in_one_message) {
   if (count_ranks() == 1) GTEST_SKIP() << "needs two ranks";
   Context context(MPI_COMM_WORLD, {.settings = "policy=none"});

@@ -62,8 +62,8 @@ class Collector : public testing::Test {
   void drain() {
     messenger_.transport.drain([this](const Transport::Arrival& arrival) { handle(arrival); });
   }
-  // Receives messages and sends those that are due. Returns false on the owner as long as results
-  // are missing.
+  // Receives the messages that have arrived, and sends the messages that are due. Returns false on
+  // the owner as long as results are missing.
   bool exchange() {
     ++messenger_.now_s;
     messenger_.transport.poll([this](const Transport::Arrival& arrival) { handle(arrival); });

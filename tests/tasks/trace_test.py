@@ -29,7 +29,7 @@ class TasksTrace(unittest.TestCase):
         self.assertEqual(len(ran), TASKS * STEPS)
         self.assertTrue(all(event["pid"] == 1 for event in lent))
         loans = [event["args"] for event in slices if event["name"] == "to rank 1"]
-        self.assertGreaterEqual(len(loans), len(lent))  # a task that comes back without having run was lent, too
+        self.assertGreaterEqual(len(loans), len(lent))  # a task may be lent several times before it runs
         for loan in loans:
             self.assertEqual(loan["task"], "multiply of rank 0")
             self.assertEqual(loan["bytes there and back"], str(3 * 8 * SIZE**2 + 4))  # and their size

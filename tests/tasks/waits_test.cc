@@ -38,7 +38,7 @@ std::uint64_t folded(std::uint64_t x, int depth) {
   return 3 * x + static_cast<std::uint64_t>(depth);
 }
 
-TEST(Waits, a_task_can_wait_for_child_tasks_that_run_in_order_on_its_data) {
+TEST(Waits, a_task_can_wait_for_ordered_child_tasks_that_use_the_data_of_the_task) {
   for (const unsigned threads : {1u, 3u}) {
     Context context(MPI_COMM_WORLD, {.threads = threads});
     std::vector<std::uint64_t> x(1, 1);
@@ -70,7 +70,7 @@ TEST(Waits, the_depth_of_nested_waits_is_limited) {
   EXPECT_EQ(sum_over_ranks(counters.ran_own + counters.ran_borrowed), 2u * kParents);
 }
 
-// Each task that yields runs the next one on top of its stack.
+// While a task yields, its thread runs the next task on the same stack.
 const auto kYield = function("yield", [] { Context::current().yield(); });
 
 TEST(Waits, the_depth_of_nested_yields_is_limited) {
@@ -82,7 +82,7 @@ TEST(Waits, the_depth_of_nested_yields_is_limited) {
   EXPECT_EQ(sum_over_ranks(counters.ran_own + counters.ran_borrowed), 1u * kTasks);
 }
 
-// This task runs only if the tasks before it yield until it has run.
+// Tasks of kUntilSet yield until a task of kSet, which is behind them in the queue, has run.
 std::atomic<bool> is_set{false};
 const auto kUntilSet = function("until set", [] {
   while (!is_set) Context::current().yield();

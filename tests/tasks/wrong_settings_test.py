@@ -35,7 +35,7 @@ TASKS = [
     *[({f"POISE_TASKS_{name}": text}, [f"POISE_TASKS_{name}={text} {CHOICE} 0, 1"])
       for name in ("PULL", "PUSH", "SUMMARY") for text in ("2", "yes", "0.5")],
     *[({f"POISE_TASKS_{name}": "yes"}, [f"POISE_TASKS_{name}=yes {CHOICE} auto, on, off"])
-      for name in ("PROGRESS_THREAD", "HELPER")],  # the second is deprecated
+      for name in ("PROGRESS_THREAD", "HELPER")],  # HELPER is the deprecated name of PROGRESS_THREAD
     ({"POISE_TASKS_POLICY": "a\nb"}, ["POISE_TASKS_POLICY=a b", CHOICE]),
     ({"POISE_TASKS_POLCY": "cost"}, ["unknown environment variable POISE_TASKS_POLCY", "did you mean POISE_TASKS_POLICY?"]),
     ({"POISE_TASKS_TRAC": "t"}, ["unknown environment variable POISE_TASKS_TRAC", "did you mean POISE_TASKS_TRACE?"]),
@@ -108,7 +108,7 @@ class WrongSettings(unittest.TestCase):
     def test_wrong_settings_end_the_job_with_status_2_and_one_line_from_rank_0(self):
         table = TABLES[sys.argv[1]]
         alone = os.environ["LAUNCH"].endswith(" 1")
-        for variables, parts in table if alone else table[::5]:  # launching several ranks takes a second
+        for variables, parts in table if alone else table[::5]:  # every fifth row: launching ranks takes a second
             with self.subTest(variables=variables):
                 self.check(variables, parts)
 

@@ -59,8 +59,8 @@ CLOSED_FORMS = {
 # Places 0 to 3, 4 to 7 and 8 to 11 form three racks. Two racks send to the third.
 THREE_RACKS = {**described([[0, 8, 1, 800], [4, 10, 1, 800]], loads=[0] * 12, places=range(12), far_s=0),
                "machine": "rack:3 node:2 core:2"}
-# Each row has sender, receiver, bytes and expected time. Messages above 1,000 bytes wait until place 2 has worked for 5
-# s.
+# Each row has a workload, in which place 0 sends a message to place 2, and the expected time in seconds. A message
+# above 1,000 bytes waits until place 2 has worked for 5 s.
 WAITING = [(described([[0, 2, 1, size]], loads=[0, 0, 5, 0, 0, 0, 0, 0]), expected_s)
            for size, expected_s in ((1000, 5), (1001, 5 + 2.002 + 0.25))]
 
@@ -106,7 +106,7 @@ class Judge(unittest.TestCase):
             self.assertTrue(outside <= 0.05 or rank == 1, count)
             self.assertGreater(wider, 0.05, count)
 
-    def test_a_prediction_is_near_if_its_error_is_at_most_the_confidence_interval_width_or_a_tenth_of_the_median(self):
+    def test_a_prediction_is_near_if_its_error_is_within_the_interval_width_or_within_a_tenth_of_the_median(self):
         for predicted, interval, near in ((1.09, [1, 0.99, 1.01], True), (0.89, [1, 0.99, 1.01], False),
                                           (1.29, [1, 0.9, 1.2], True), (1.31, [1, 0.9, 1.2], False)):
             self.assertEqual(intervals.is_near(predicted, interval), near, predicted)
@@ -126,7 +126,7 @@ class Judge(unittest.TestCase):
             covered += low <= 0.5 <= high
         self.assertGreater(covered, 0.95 * 2000)
 
-    def test_the_confidence_interval_of_a_quantile_contains_it_about_as_often_as_stated(self):
+    def test_the_confidence_interval_of_a_quantile_contains_the_quantile_about_as_often_as_stated(self):
         numbers = random.Random(1)
         covered = 0
         for _ in range(500):
@@ -155,7 +155,7 @@ class Judge(unittest.TestCase):
         for description, expected_s in WAITING:
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
-    def test_messages_wait_for_their_sender_in_the_queue_model_but_for_all_places_in_the_bottleneck_model(self):
+    def test_a_message_waits_only_for_its_sender_in_the_queue_model_but_for_all_places_in_the_bottleneck_model(self):
         # Place 0 works for 1 s, and its message takes 4 s to enter node 1. Place 4 works for 3 s, and its message takes
         # 1 s to enter node 1.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,

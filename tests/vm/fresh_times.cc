@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every 100 ms, reads the cpu time of a process that computes alone on the last cpu, in two ways:
 // from schedstat, and from the counter that the thread balancer uses on cpus without clock ticks.
-// Prints for both ways how many readings are larger than the one before.
+// For each way, prints how many readings are larger than the reading before.
 #include <csignal>
 #include <cstdio>
 #include <sched.h>

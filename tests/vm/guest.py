@@ -121,8 +121,9 @@ def boot(cpus_per_domain, programs, script, timeout_s, kernel_options=""):
     """Runs the machine to its end. Returns {NAME: text} for the sections of its output. A section begins where the
     script prints the line `>>> NAME`."""
     cpus = cpus_per_domain * len(DISTANCES)
-    # The emulator may have more cpus than the host has cores. Emulated cpus that are idle sleep, so busy ones get the
-    # host's cores. If they share cores, ratios of times do not change, because work is measured in cpu time.
+    # The emulator may have more cpus than the host has cores. Idle emulated cpus sleep, so busy emulated cpus get the
+    # host's cores. Even if busy emulated cpus share cores, ratios of times do not change, because work is measured in
+    # cpu time.
     words = f"console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable {kernel_options}".strip()
     with tempfile.TemporaryDirectory() as folder:
         done = run_to_its_end(

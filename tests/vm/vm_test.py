@@ -170,7 +170,7 @@ class MachineTest(unittest.TestCase):
         self.assertLess(median_s, 1.1 * theory_s)
 
     def assert_static(self):
-        """Checks that without balancing the slowest threads have half a cpu each, however busy the host is."""
+        """Checks that without balancing, each of the slowest threads gets only half a cpu, even if the host is busy."""
         (took_s,) = elapsed_s(self.said["static"])
         self.assertGreater(took_s, 2 * 3 * 0.95)
 
@@ -189,8 +189,8 @@ class EightCpus(MachineTest):
         return whole
 
     def assert_even(self, sample_s, cpus):
-        """Checks that in at least half of the samples the numbers of threads per cpu differ by at most 1. The others
-        may have been taken while threads were being moved."""
+        """Checks that in at least half of the samples the numbers of threads per cpu differ by at most 1. The other
+        samples may have been taken while threads were being moved."""
         even = 0
         for sample in sample_s:
             counts = [sum(at == cpu for at in sample.values()) for cpu in cpus]

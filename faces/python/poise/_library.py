@@ -272,8 +272,8 @@ def as_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -
     if given.dtype.kind not in "biuf":
         raise Error(f"{name} has elements of type {given.dtype}; they must be numbers")
     if dtype is np.uint64 and given.dtype.kind == "f" and not hasattr(data, "dtype") and (given >= 2**53).any():
-        # If some whole numbers of a list are below 2^63 and others are not, numpy would convert all of them to doubles,
-        # and so round them.
+        # If only some whole numbers of a list are below 2^63, numpy converts the list to doubles, which would round the
+        # numbers. So each number is converted separately.
         return np.array([whole(each, f"{name}[{i}]") for i, each in enumerate(data)], dtype=np.uint64)
     if np.issubdtype(dtype, np.integer) and given.dtype.kind != "b":  # numpy 2 cannot compare booleans to 2^64 - 1
         _check_integers(given, dtype, name)
@@ -329,7 +329,7 @@ def text(value: Any, name: str) -> bytes:
 
 
 def path(value: Any, name: str) -> bytes:
-    """Returns the name of a file as bytes for the C library. Raises Error if it cannot be one."""
+    """Returns the name of a file as bytes for the C library. Raises Error if `value` cannot be a file name."""
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise Error(f"{name} is {shown(value)}; it must be the name of a file")
     return os.fsencode(value)

@@ -156,7 +156,7 @@ class _Callbacks:
     KeyboardInterrupt), stops the work and is raised again."""
 
     def __init__(self, own: Sequence[Callable[[Problem], Any]], progress: Progress | None) -> None:
-        self.errors: dict[int, str] = {}  # by the index of the function
+        self.errors: dict[int, str] = {}  # index of a function -> text of its exception
         self.raised: BaseException | None = None
         self.names = [getattr(function, "__name__", repr(function)) for function in own]
         self.decides = [lib.DECIDE(self._decide(i, function)) for i, function in enumerate(own)]
@@ -198,9 +198,9 @@ class _Callbacks:
         return handle
 
     def error_of(self, row: Any, rows_left: int) -> str | None:
-        """Returns the error in a row, or None. The last rows of the table belong to the Python functions, in their
-        order. So `rows_left`, the number of rows after this one, tells whether the row belongs to a function, and to
-        which function."""
+        """Returns the error in a row, or None. The last rows of the table belong to the Python functions, in the order
+        of the functions. So `rows_left`, the number of rows that follow `row`, tells whether the row belongs to a
+        function, and to which function."""
         if row.error is None:
             return None
         return self.errors.get(len(self.names) - 1 - rows_left, str(row.error.decode(errors="replace")))

@@ -49,7 +49,7 @@ class _MpiRanks:
 
     def exchange(self, sends: dict[int, Any]) -> dict[int, Any]:
         mpi, received, barrier = self._mpi, {}, None
-        self._tag = 1 - self._tag  # tags alternate, so that an exchange does not receive messages of the next
+        self._tag = 1 - self._tag  # two tags alternate, so that messages of the next exchange are not received
         requests = [self._comm.Issend([data, mpi.BYTE], to, self._tag) for to, data in sends.items()]
         while barrier is None or not barrier.Test():
             status = mpi.Status()
@@ -125,8 +125,8 @@ def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pin
     starts = optional(indptr, np.uint64, (len(ids) + 1,), "messages.indptr")
     receivers = optional(neighbours, np.uint64, edges, "messages.neighbours")
     if starts is not None and receivers is not None and len(receivers) != starts[-1]:
-        raise lib.Error(f"messages.indptr ends with {starts[-1]}, but there are {len(receivers)} neighbours; "
-                        "both must be equal")
+        raise lib.Error(f"the last entry of messages.indptr is {starts[-1]}; it must be {len(receivers)}, "
+                        "the number of messages.neighbours")
     arrays = [ids, lib.as_array(load_s, np.float64, n, "load_s"), optional(size_bytes, np.uint64, n, "size_bytes"),
               optional(pinned, np.uint8, n, "pinned"), starts, receivers,
               optional(neighbour_ranks, np.uint32, edges, "neighbour_ranks"),
@@ -149,7 +149,8 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
     neighbour_ranks (m,) the ranks that have the neighbours; without it they are looked up. Pass it on all ranks or on none.
     background_s         seconds of work of this rank that belong to no task
 
-    Collective. If the input of one rank is wrong, all ranks raise Error; on the other ranks, its text names that rank.
+    Collective. If the input of a rank is wrong, all ranks raise Error. On the other ranks, the text of the Error names
+    the rank with the wrong input.
     """
     with _ranks_of(ranks) as communication:
         table = _Table(communication)
@@ -162,7 +163,7 @@ def plan_distributed(ranks: Any, machine: Any, global_ids: Any, load_s: Any, mes
             own, _arrays = _own_tasks(global_ids, load_s, messages, size_bytes, pinned, neighbour_ranks, background_s)
         except Exception as error:
             wrong = error  # the collective call below is still made, so that the other ranks get an error
-            own.num_tasks = 1  # one task but no arrays: the library reports this wrong input to all ranks
+            own.num_tasks = 1  # a task without arrays is invalid, so the library reports an error on all ranks
         rank_of_task = np.empty(own.num_tasks, dtype=np.uint32)
         exports, imports = ctypes.POINTER(lib.CMoves)(), ctypes.POINTER(lib.CMoves)()
         try:

@@ -50,8 +50,8 @@ class Machine:
 
     def with_costs(self, model: str | None = None, **costs: float) -> Machine:
         """Returns a copy of the machine with another cost formula ("physical", the default, or "nuco"; docs/model.md)
-        or with other costs, such as seconds_per_message=1e-5. Raises Error for an unknown cost; its text names the
-        known ones."""
+        or with other costs, such as seconds_per_message=1e-5. If a cost is unknown, raises Error with the names of the
+        known costs."""
         handle = Machine.from_json(self.json)._handle
         for name, number in costs.items():
             lib.call("machine_set_cost", handle.pointer, name.encode(), lib.number(number, name))

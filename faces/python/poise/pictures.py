@@ -93,7 +93,7 @@ def machine_tree(machine: Any, ax: Any = None) -> Any:
 
 
 def trade_off(comparison: Comparison, ax: Any = None) -> Any:
-    """Draws each strategy as a point: the time of migrations against the time of an iteration."""
+    """Draws each strategy as a point: x is the time of its migrations, y is the time of an iteration."""
     ax = _axes(ax)
     for row in comparison:
         if row.metrics is not None:

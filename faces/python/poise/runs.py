@@ -38,7 +38,8 @@ def map(machine: Any, workload: Any, current: Any = None, *, distance: str = "ho
 
 @dataclasses.dataclass(frozen=True)
 class Outlook:
-    """Predicted run times of a program, in seconds; threads are balanced after every `period_s` (docs/theory.md)."""
+    """Predicted run times of a program, in seconds: without balancing, and with threads balanced every `period_s`
+    seconds (docs/theory.md)."""
     static_s: float  # time if threads stay where they start
     ideal_s: float  # run time in the limit of very short balancing periods
     reactive_s: float  # time if the other threads are spread anew over all cpus whenever a thread reaches the barrier

@@ -56,7 +56,7 @@ class Workload:
     kind_speeds   (p, k)  speed of each place for each kind, above 0; without it the speeds of the machine
     capacity              limit per place for its tasks, or for the cores that they take: one number, or (p,)
     cores         (n,)    cores that each task takes; 1 without it
-    footprint_bytes, working_bytes (n,)  memory of a task as long as it exists, and in addition while it runs
+    footprint_bytes, working_bytes (n,)  memory of a task while it exists, and additional memory while it runs
     shared_block  (n,)    index into shared_block_bytes (-1: none); a place holds each block once
     place_bytes   (p,)    memory that each place uses outside the tasks
     loads_include         which costs of messages the loads include: "none", "send" or "send_and_receive"
@@ -97,8 +97,8 @@ class Workload:
             seconds = lib.as_array(background_s, np.float64, (None,), "background_s")
             self._set("background", len(seconds), seconds)
         if subphase_load_s is not None and kind_load_s is not None:
-            raise lib.Error("subphase_load_s and kind_load_s exclude each other, because loads can be split in only one "
-                            "way; give one of them")
+            raise lib.Error("subphase_load_s and kind_load_s exclude each other: loads are divided either by subphase "
+                            "or by kind of work; give one of the two")
         if subphase_load_s is not None:
             parts = lib.as_array(subphase_load_s, np.float64, (n, None), "subphase_load_s")
             self._set("subphases", parts.shape[1], parts)
@@ -163,7 +163,8 @@ class Workload:
         indptr, indices = arrays[0], arrays[1]
         assert indptr is not None and indices is not None
         if indptr[-1] > len(indices):
-            raise lib.Error(f"messages.indptr[{len(indptr) - 1}] is {indptr[-1]}, but there are {len(indices)} indices")
+            raise lib.Error(f"messages.indptr[{len(indptr) - 1}] is {indptr[-1]}, but messages.indices has only "
+                            f"{len(indices)} entries")
         self._set("messages_csr", *arrays)
 
     def _set_memory(self, footprint: Any, working: Any, block: Any, block_bytes: Any, place_bytes: Any) -> None:

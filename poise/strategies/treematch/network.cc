@@ -23,7 +23,7 @@ constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
 using Coordinates = std::vector<std::vector<std::uint32_t>>;
 
 /// Returns the dimension of the torus or mesh in which the coordinates of the slots (nodes) have
-/// the most different values.
+/// the largest number of distinct values.
 std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinates& coordinates) {
   std::size_t longest = 0, most = 0;
   for (std::size_t d = 0; d < coordinates[0].size(); ++d) {
@@ -127,11 +127,11 @@ class Halving {
       left.vertices.push_back(right.vertices.back());
   }
 
-  /// Returns the graph of the vertices that are to be divided between two halves of the slots, plus
-  /// two fixed vertices that represent the halves. Cutting an edge between two of the vertices
-  /// costs the distance between the halves. An edge from a vertex v to a vertex outside the region
-  /// draws v to the half that is closer to the outer vertex: putting v into the other half costs
-  /// the difference of the two distances.
+  /// Returns the graph that is to be cut in two: the given vertices, plus two fixed vertices that
+  /// represent the two halves of the slots. Cutting an edge between two of the given vertices costs
+  /// the distance between the halves. An edge from a given vertex v to a vertex outside the region
+  /// draws v to the half that is closer to the outer vertex: if v gets into the other half, this
+  /// costs the difference between the distances from the outer vertex to the two halves.
   Graph with_terminals(const std::vector<Vertex>& vertices, Vertex left, Vertex right) {
     const Vertex size = vertices.size();
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;

@@ -162,7 +162,8 @@ TEST(MapToNetwork, swapping_ends_when_no_swap_with_a_slot_of_the_same_kind_lower
     }
 }
 
-TEST(MapToNetwork, halving_alone_keeps_neighbours_of_a_shuffled_line_or_ring_close) {
+TEST(MapToNetwork,
+     without_swaps_the_function_map_by_halving_keeps_neighbours_of_a_line_of_tasks_close) {
   for (const char* text : {"mesh:16 core:1", "torus:16 core:1", "mesh:9 core:1"})
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       SCOPED_TRACE(fmt::format("{} seed {}", text, seed));
@@ -192,7 +193,8 @@ TEST(MapToNetwork, cost_is_the_sum_of_affinity_times_distance_with_each_edge_cou
   const Graph graph = affinity_graph(workload, Affinity::bytes);
   const Distance distance = [](Vertex a, Vertex b) { return a > b ? a - b : 2.0 * (b - a); };
   // The edge of 11 bytes joins slots 3 and 1; the edge of 100 bytes joins slots 1 and 0. The
-  // distance of slots a and b is the mean of both directions: 1.5 times |a - b|.
+  // distance from slot a to slot b differs from that from b to a; what counts is their mean, 1.5
+  // times |a - b|.
   EXPECT_EQ(hop_affinity(graph, std::vector<Vertex>{3, 1, 0, 2}, distance), 1.5 * (2 * 11 + 100));
 }
 

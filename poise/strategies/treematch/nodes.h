@@ -23,8 +23,8 @@ struct Blocks {
 };
 
 Blocks all_nodes(const Machine& machine);
-/// The blocks are the groups of level number depth - 1 of the machine; depth 0 gives one block with
-/// all places.
+/// If depth is 0, there is one block with all places. Otherwise there is a block for each group of
+/// the machine's level number depth - 1.
 Blocks blocks_at(const Machine& machine, std::size_t depth);
 /// Returns all different divisions of the places into blocks. The first division is that into
 /// nodes. The others follow from coarse to fine: from one block with all places to the groups of

@@ -16,8 +16,8 @@ namespace poise::tree_match {
 namespace {
 
 /// A level of the tree: groups of `arity` vertices have a common parent, which is `depth` edges
-/// below the root. If two leaves are connected through such a parent, their path is 2 * depth hops
-/// shorter than through the root.
+/// below the root. The path between two leaves is 2 * depth hops shorter through such a parent than
+/// through the root.
 struct Level {
   std::uint32_t arity;
   double depth;

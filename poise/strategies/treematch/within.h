@@ -38,11 +38,11 @@ struct Inside {
 /// Returns the place of each vertex, counted from the first place of the subtree.
 ///
 /// If there are enough places, each place gets at most one vertex. Otherwise the vertices are first
-/// divided into one group per place. The groups have equal loads. In the paper they have equal
-/// numbers of vertices, which would double the makespan if loads are skewed. If places take equal
-/// shares of the load, no task is pinned, and the tree is regular, TreeMatch then maps the groups
-/// to the places. Otherwise each group is made for a certain place, and places with equal shares
-/// and without pinned tasks swap their groups if that shortens the paths of messages.
+/// divided into one group per place. The groups have equal loads, unlike the groups in the paper,
+/// which have equal numbers of vertices: with skewed loads, those would double the makespan. If
+/// places take equal shares of the load, no task is pinned, and the tree is regular, TreeMatch then
+/// maps the groups to the places. Otherwise each group is made for a certain place, and places with
+/// equal shares and without pinned tasks swap their groups if that shortens the paths of messages.
 std::vector<Part> place_inside(const Machine& machine, const Subtree& tree, Inside inside);
 
 }  // namespace poise::tree_match

@@ -68,7 +68,7 @@ double hop_bytes(const Machine& machine, const Graph& graph, const std::vector<P
   return twice / 2;
 }
 
-TEST(PlaceInside, maps_at_most_one_vertex_to_each_open_place_with_the_fewest_hop_bytes) {
+TEST(PlaceInside, maps_at_most_one_vertex_to_each_open_place_and_minimises_the_hop_bytes) {
   const Machine machine = machine_from_text("numa:2 l3:2 core:2");
   const Subtree tree = subtree(machine, 0, 8);
   for (std::uint64_t seed = 0; seed < fewer_if_sanitized(8); ++seed)
@@ -112,8 +112,8 @@ TEST(PlaceInside, leaves_closed_places_empty_and_fixed_vertices_on_their_places)
 }
 
 TEST(PlaceInside, groups_of_vertices_return_to_the_places_where_most_of_their_weight_is_now) {
-  // Four cliques of five vertices, one per place. Two vertices of each clique, with large anchors,
-  // are now at the place of the clique.
+  // Each of the four cliques of five vertices has a home place. Two vertices of the clique are at
+  // this place now, with large anchors.
   const Machine machine = machine_from_text("core:4");
   const Subtree tree = subtree(machine, 0, 4);
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -125,7 +125,7 @@ TEST(PlaceInside, groups_of_vertices_return_to_the_places_where_most_of_their_we
     const std::vector<Part> home = {2, 0, 3, 1};  // per clique
     for (Vertex v = 0; v < 20; ++v) {
       const int number = seen[clique_of[v]]++;
-      // The other three vertices are at another place, where they have small anchors.
+      // The other three vertices of a clique are at the next place now, with small anchors.
       if (number < 2) inside.current[v] = home[clique_of[v]];
       if (number >= 2) inside.current[v] = (home[clique_of[v]] + 1) % 4;
       inside.anchor[v] = number < 2 ? 10 : 1;

@@ -104,7 +104,7 @@ void PoiseJointLB::begin() {
   if (_lb_args.statsOn()) poise::charm::measure_loads();
   startLbFnHdl = lbmgr->AddStartLBFn(this, &PoiseJointLB::InvokeLB);
   is_started_ = true;
-  if (seqno > 0) turnOff();  // the balancers before this one in the user's list run first
+  if (seqno > 0) turnOff();  // other balancers come first in the user's list, and run first
   if (CkMyPe() != 0) return;
   try {
     balancer_.prepare(poise::charm::setting());

@@ -123,8 +123,9 @@ void PoiseLB::pup(PUP::er& p) {
   p | which_;
   p | with_messages_;
   if (p.isUnpacking()) {
-    // If messages were measured before the restart, they are measured now, too. Users may have set
-    // the environment variables that require this on one host only, which need not be this host.
+    // If messages were measured before the restart, they are measured now, too, even if no setting
+    // on this host requires it: the user may have set the environment variables on another host
+    // only.
     with_messages_ = with_messages_ || needs_messages(which_);
     begin(which_);
     tell_core();

@@ -79,7 +79,8 @@ inline ObjectRow object_row(const LDObjData& object, std::int32_t pe) {
   return row;
 }
 
-/// Lets `statistics` read Charm++'s objects as long as `stats` exists.
+/// Makes `statistics` read the objects from `stats`, which must exist as long as `statistics` is
+/// used.
 inline void list_objects(BaseLB::LDStats& stats, Statistics& statistics) {
   statistics.num_index_bits = kIndexBits;
   statistics.more_objects.count = num_objects(stats);
@@ -119,8 +120,8 @@ inline void add_message(LDCommData& record, Statistics& statistics) {
   statistics.messages.push_back(row);
 }
 
-/// Lets `statistics` list Charm++'s records as messages as long as `stats` exists. If `may_free` is
-/// true, the records are freed when they are listed.
+/// Makes `statistics` list the records of `stats` as messages. `stats` must exist as long as
+/// `statistics` is used. If `may_free` is true, the records are freed when they are listed.
 inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics, bool may_free) {
   statistics.more_messages.count = num_records(stats);
   statistics.more_messages.frees_from_last = may_free;

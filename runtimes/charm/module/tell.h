@@ -31,8 +31,9 @@ class Learner {
   int step_ = -1;
 };
 
-/// Tells PEs where objects are. `news(i)`, for i below `count`, says which PE to tell about which
-/// object; the items for the same PE are adjacent. `group` is the balancer's chare group.
+/// Tells PEs where objects are. `news(i)`, for i below `count`, names a PE and the object about
+/// which to tell this PE; the items for the same PE must be adjacent. `group` is the balancer's
+/// chare group.
 template <typename Proxy, typename NewsOf>
 void tell(Proxy group, int step, std::size_t count, const NewsOf& news) {
   std::vector<int> arrays, at;
@@ -99,7 +100,7 @@ class GroupTeller {
   }
 
   /// On any PE: handles questions about objects that the group of this PE does not have. If this PE
-  /// knows where such an object is, passes the question on to the group of that PE.
+  /// knows on which PE such an object is, passes the question on to the group of the object's PE.
   void look_up(const std::vector<Question>& questions) {
     std::vector<Question> again;
     for (const Question& question : questions)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An allocator for a test of the preloaded library. Like jemalloc, it calls syscall() while it
-// starts. If it is called meanwhile, it aborts; jemalloc would wait for itself for ever.
+// starts. If it is called again while it starts, it aborts; jemalloc would deadlock.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +43,8 @@ void* calloc(std::size_t count, std::size_t bytes) {
 void* realloc(void* old, std::size_t bytes) {
   char* const block = static_cast<char*>(malloc(bytes));
   if (block == nullptr || old == nullptr) return block;
-  // The old block may have been shorter, but `memory` goes on after it.
+  // The length of the old block is unknown, so this may copy bytes beyond the end of that block.
+  // These bytes are in `memory` too, so reading them is safe.
   const std::size_t length = memory + used - static_cast<char*>(old);
   std::memmove(block, old, bytes < length ? bytes : length);
   return block;

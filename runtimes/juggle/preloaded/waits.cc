@@ -67,9 +67,9 @@ void* original_of(const void* caller, const char* name) {
 ///
 /// A thread that searches for a function waits for the loader's lock. Another thread that loads a
 /// library holds this lock while it runs the constructors of that library. If a constructor waits
-/// for the first thread, both wait for ever. So all functions are searched for when this library is
-/// loaded. Only a function whose library is loaded later (such as the OpenMP run-time of an
-/// interpreter's module) is searched for at the first call from each call site in the program.
+/// for the first thread, the two threads deadlock. So all functions are searched for when this
+/// library is loaded. Only a function whose library is loaded later (such as the OpenMP run-time of
+/// an interpreter's module) is searched for at the first call from each call site in the program.
 template <typename Function>
 class Original {
  public:
@@ -129,8 +129,7 @@ class Original {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 /// Does what syscall(2) does, without a search for that function. The search would allocate memory,
-/// so an allocator that calls syscall() while it starts, such as jemalloc, would wait for itself
-/// for ever.
+/// so an allocator that calls syscall() while it starts, such as jemalloc, would deadlock.
 long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                  long f = 0) {
 #ifdef __x86_64__
@@ -169,8 +168,9 @@ long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
 }
 #endif
 
-/// What a thread knows about itself. A destructor would make the C++ library call malloc, and wait
-/// for the loader's lock, in the thread's first wait; a pthread key does neither.
+/// What a thread knows about itself. This type has no destructor: in a thread's first wait, the C++
+/// library would register the destructor, call malloc and wait for the loader's lock. A pthread
+/// key, which does neither, frees the slot.
 struct Own {
   WaitSlot* slot = nullptr;
   bool has_asked = false;
@@ -213,8 +213,8 @@ void begin_wait(WaitSlot* slot) {
 
 void end_wait(WaitSlot* slot) {
   if (slot == nullptr) return;
-  // Many calls yield before they block. Without this reset, the balancer could take that yield for
-  // a new one after the wait has ended, and conclude that the thread still waits.
+  // Many calls yield before they block. If yield_ns were not reset at the end of the wait, the
+  // balancer could take the old yield for a new one, and conclude that the thread still waits.
   slot->yield_ns.store(0, std::memory_order_relaxed);
   slot->is_inside.store(false, std::memory_order_release);
 }

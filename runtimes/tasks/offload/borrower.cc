@@ -8,7 +8,8 @@ namespace poise::tasks {
 
 void BorrowerSide::step(const TaskPool::State& state, bool messages_wait) {
   LendingAgent& agent = messenger_.agent;
-  // Unresponsive victims have tasks but do not answer, probably because they run a long task.
+  // Unresponsive victims are ranks that have tasks but do not answer a steal request, probably
+  // because they run a long task.
   for (const std::uint32_t rank : agent.unresponsive_victims(messenger_.now_s))
     messenger_.doorbells.wake_progress(rank);
   if (messages_wait || !agent.steal_is_due(state, messenger_.now_s)) return;

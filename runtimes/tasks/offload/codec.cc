@@ -13,8 +13,8 @@ namespace poise::tasks {
 
 // Returns where in shared memory another rank of this node finds an item (an argument of the task),
 // or nothing if the item must be sent. A large item of this rank's own tasks is copied to shared
-// memory unless it is there already. Items of borrowed tasks that are lent on are not copied: the
-// results of these tasks go straight to their owner, so this rank would never free the copies.
+// memory unless it is there already. If this rank lends a borrowed task on, it does not copy the
+// items: the task's results go straight to the owner, so this rank would never free the copies.
 std::optional<Spot> TaskCodec::spot_of(Task& task, std::size_t i) {
   const Item& item = task.items[i];
   if (!item.data || item.mode == Mode::result || item.bytes == 0) return std::nullopt;

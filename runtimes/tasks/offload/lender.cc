@@ -145,7 +145,7 @@ Reason LenderSide::reason_to_lend(std::uint32_t rank,
   return reason;
 }
 
-// Calls on_lend if the program set one. If it throws, the task fails on this rank.
+// Calls on_lend if the program has set it. If on_lend throws, the task fails on this rank.
 bool LenderSide::prepare(std::unique_ptr<Task>& task) {
   if (!task->extras->on_lend) return true;
   try {

@@ -49,8 +49,8 @@ class LenderSide {
   /// Reads the loads of other ranks, asks the program's policy for the load of this rank, and
   /// returns what the policy then sees.
   PolicyView updated_view(const TaskPool::State& state);
-  /// Prints the current exception, which a function of the policy threw, unless an earlier one was
-  /// printed. `what` names the function and says what follows from its failure.
+  /// Prints the current exception, which a function of the policy threw. Does nothing if an earlier
+  /// exception was printed. `what` names the function and says what follows from its failure.
   void report_failure(const char* what);
   /// Calls Policy::cancelled with the data items of a copy that will not run.
   void report_cancelled(const Task& task);

@@ -17,8 +17,8 @@ class LoadExchange {
   /// Collective.
   LoadExchange(MPI_Comm communicator, Messenger& messenger);
 
-  /// Writes this rank's load into the table. Does nothing if this rank has no tasks to lend and its
-  /// last entry in this wait already says so.
+  /// Writes this rank's load into the table. Does nothing if this rank has no tasks to lend and has
+  /// already written this into the table during the current wait.
   void publish(const TaskPool::State& state);
   /// Reads loads of other ranks from the shared table, before a decision that uses them. Each call
   /// reads at most kMaxSearched entries, and continues where the previous call stopped.

@@ -54,8 +54,9 @@ class Messenger {
   Messenger(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
             const Policy& policy, TaskPool& pool);
 
-  /// Begins a message to rank `to`: writes its header, the loads of this rank and of others, and
-  /// how many tasks lent by `to` have arrived here since the last message to `to`.
+  /// Begins a message to rank `to`. Writes the header, the loads of this rank and of other ranks,
+  /// and the number of tasks lent by rank `to` that have arrived here since the last message to
+  /// that rank.
   Writer begin(MessageKind kind, std::uint32_t to, double requested_at_s = 0);
   /// Sends a message. `keep` stays alive until everything is sent.
   void send(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},

@@ -29,10 +29,10 @@ void Runtime::progress_in_background() {
   }
 }
 
-// Sleeps for `sleep_s`, but polls whenever an idle rank wakes this thread. The idle rank does so
-// only once, perhaps while this thread is awake, so the wake-ups are counted. One poll may not be
-// enough: MPI might not have delivered the announced message yet, another thread may just have
-// polled, or the last decision about loans may be too recent. Then this thread polls again, at
+// Sleeps for `sleep_s`, but polls whenever an idle rank wakes this thread. An idle rank wakes this
+// thread only once, perhaps while this thread is still awake, so wake-ups are counted. One poll may
+// not be enough: MPI might not have delivered the announced message yet, another thread may just
+// have polled, or the last decision about loans may be too recent. Then this thread polls again, at
 // growing intervals.
 void Runtime::sleep_until_woken(double sleep_s, WakeBackoff& backoff, std::uint32_t& wakes) {
   Doorbells& doorbells = engine_->doorbells();

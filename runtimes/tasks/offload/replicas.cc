@@ -118,8 +118,8 @@ void Replicas::handle_replica(Message& message) {
 }
 
 // Starts replicas on free threads. To start a replica, this rank must first get the token of the
-// task: if the token is in shared memory, this rank takes it itself; otherwise it asks the owner
-// rank for it.
+// task. If the token is in shared memory, this rank takes the token; otherwise this rank asks the
+// owner rank for the token.
 void Replicas::use(const TaskPool::State& state, unsigned threads) {
   std::size_t busy = state.queued + state.running + claimed_.size();
   for (; busy < threads && !near_.empty(); near_.pop_front()) {

@@ -51,10 +51,10 @@ void Returns::step(const TaskPool::State& state) {
 
 // Returns the rank to which to send the result of a task: the owner, or the collector of this node.
 // A large result goes to the owner, for two reasons. A collector forwards only results that are in
-// the header of a message, without payloads. It would also save the owner little time, because
-// reading a large result takes longer than handling a message. If the collector has not entered
-// this wait, the result goes to the owner as well: the collector's program may be waiting for a
-// message that the owner's program sends only when the owner has all results.
+// the header of a message, without payloads. And a collector saves the owner the time of handling a
+// message, which is little compared with the time of reading a large result. If the collector has
+// not entered this wait, the result goes to the owner as well: the collector's program may be
+// waiting for a message that the owner's program sends only when the owner has all results.
 std::uint32_t Returns::receiver_of(const Task& task) const {
   if (result_bytes(task) >= std::min(messenger_.large_bytes, kMessageBytes)) return task.owner;
   const auto receiver = [&] {
@@ -69,10 +69,10 @@ void Returns::send_results_of(std::uint32_t owner) {
   if (!results.empty()) send(owner, std::move(results));
 }
 
-// Sends results in one or more messages. A message ends after a long result, or when the results in
-// it that travel through a collector reach kMessageBytes. The results for a collector come first,
-// so that the header has room for them: a result that did not fit would become a payload, which the
-// collector would not forward.
+// Sends results in one or more messages. A message ends after a long result, or when its results
+// for a collector have kMessageBytes in total. The results for a collector come first, so that the
+// header has room for them: a result that did not fit would become a payload, which the collector
+// would not forward.
 void Returns::send(std::uint32_t to, std::vector<Held> results) {
   std::ranges::stable_partition(
       results, [=](const Held& result) { return result.task && result.task->owner != to; });
@@ -265,7 +265,7 @@ double Returns::read_result(Message& message) {
   const auto header = reader.get<ResultHeader>();
   auto task = lent_.take(header.slot);
   task->enter(TaskState::ending);
-  // A copy ran, so the original counts as cancelled.
+  // Another rank ran a copy of the task, so the original counts as cancelled.
   if (header.slot & kReplicaBit) cancelled_(*task);
   const double bytes = task->bytes().both();
   task->failed = header.failed;

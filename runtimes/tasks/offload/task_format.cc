@@ -120,8 +120,8 @@ void read_items(Reader& reader, ArrivedTask& arrived, std::uint32_t num_items) {
 }  // namespace
 
 bool travels_as_payload(std::size_t bytes, std::size_t header_bytes, std::size_t large_bytes) {
-  // MPI counts the bytes of a message in an int. Half of its range leaves room for the headers of
-  // further items.
+  // MPI counts the bytes of a message in an int. This limit, half of the maximum int, leaves room
+  // for the headers of further items.
   constexpr std::size_t kMaxHeaderBytes = std::numeric_limits<int>::max() / 2;
   return bytes >= large_bytes || (bytes > 0 && header_bytes + bytes > kMaxHeaderBytes);
 }

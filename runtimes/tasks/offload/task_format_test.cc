@@ -84,7 +84,7 @@ TEST(TaskFormat,
   EXPECT_EQ(read[3].data, nullptr);
 }
 
-TEST(TaskFormat, sends_only_inputs_and_only_those_that_are_not_in_shared_memory) {
+TEST(TaskFormat, sends_no_outputs_and_no_inputs_that_are_in_shared_memory) {
   double output[2] = {}, shared[50] = {};
   const Item items[] = {Item::of(output, sizeof output, Mode::out),
                         Item::of(shared, sizeof shared, Mode::inout),

@@ -103,8 +103,8 @@ std::unique_ptr<Task> task_with(const std::vector<Item>& items) {
   return task;
 }
 
-// If each new reader looked at all earlier ones, this test would take ten times the time limit or
-// more. With constant time per reader it takes less than a tenth of the limit.
+// If each new reader looked at all earlier readers, this test would exceed its time limit at least
+// tenfold. With constant time per reader, the test takes less than a tenth of the limit.
 TEST(DependencyTracker, many_readers_of_the_same_data_take_time_proportional_to_their_number) {
   constexpr int kReaders = kSanitized ? 40'000 : 400'000;
   DependencyTracker dependencies;

@@ -60,8 +60,8 @@ bool is_stack_nearly_full() {
 [[gnu::noinline]] void check_stack(unsigned depth) {
   if (is_stack_nearly_full())
     fail(
-        "{} tasks are nested on the stack of a thread, which is nearly full; nest fewer tasks, or "
-        "raise the limit of the stack (ulimit -s)",
+        "the stack of a thread is nearly full, because {} tasks are nested on it; nest fewer "
+        "tasks, or raise the limit of the stack (ulimit -s)",
         depth);
 }
 
@@ -130,7 +130,7 @@ void TaskPool::enqueue(std::unique_ptr<Task> task, bool newest_first) {
 }
 
 // True if a task taken from the queue may start here or be lent. False if another rank has started
-// a copy of it: then this rank only waits for the result.
+// a copy of the task; this rank then only waits for the result.
 bool TaskPool::is_ours(std::unique_ptr<Task>& task) {
   if (!task->extras || task->extras->ticket == 0) return true;
   Extras& extras = task->extras.make();
@@ -179,7 +179,8 @@ void TaskPool::call(Batch& batch) {
   if (children) end_parent(*children);
 }
 
-// Once a task has ended, the program's own wait on this rank reports failures of its children.
+// After the end of a task, failures of the task's children are reported by the wait that the
+// program calls on this rank outside of tasks.
 void TaskPool::end_parent(Children& children) {
   const std::lock_guard lock(mutex_);
   children.parent_has_ended = true;
@@ -190,9 +191,9 @@ void TaskPool::end_parent(Children& children) {
 // Takes the next task to run. If the current task of this thread has children, these come first.
 // Other tasks follow, as long as at most kMaxNestedWaits tasks are nested on this thread. Beyond
 // that depth, a thread whose task has children takes only borrowed tasks for which a task of
-// another rank may wait. If it refused these too, all ranks could reach that depth and wait for one
-// another forever. Borrowed tasks cannot wait for one another in a circle: a child starts after its
-// parent, and a task that runs during a wait starts after the task that waits.
+// another rank may wait. If threads refused these tasks, too, all ranks could reach that depth and
+// wait for one another forever. Borrowed tasks cannot wait for one another in a circle: a child
+// starts after its parent, and a task that runs during a wait starts after the task that waits.
 //
 // If the current task has no children, the thread takes other tasks only when the current task
 // yields. The current task does not depend on them, so at a depth above kMaxNestedYields the thread

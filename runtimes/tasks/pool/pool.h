@@ -63,9 +63,9 @@ class TaskPool {
   /// The children of the current task, or null if it has none.
   Children* children() const;
 
-  /// Says whether the current task waits for its children. state() does not count a waiting task as
-  /// running, because its thread can run any other task meanwhile, unless too many tasks are nested
-  /// on that thread.
+  /// Records whether the current task waits for its children. state() does not count a waiting task
+  /// as running, because its thread can meanwhile run any other task. If too many tasks are nested
+  /// on the thread, state() does count the task as running.
   void set_waiting(bool waits);
 
   /// Adds to the time that the current task has spent in waits and yields. Counters::working_s does
@@ -79,7 +79,8 @@ class TaskPool {
   /// Puts a task of this rank back into the queue: one that was lent but came back unrun, or one
   /// that was taken out only to send copies of it.
   void take_back(std::unique_ptr<Task> task);
-  /// Takes at most `max_tasks` tasks out of the queue, and none after `max_bytes` bytes are taken.
+  /// Takes at most `max_tasks` tasks out of the queue. Stops earlier when the tasks taken have
+  /// `max_bytes` bytes or more.
   std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t max_tasks, double max_bytes,
                                                       bool borrowed_too);
   /// Takes the lendable tasks for which `wanted` is true out of the queue.

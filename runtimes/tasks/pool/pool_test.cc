@@ -30,8 +30,8 @@ class Batches : public ::testing::Test {
     if (on_finish) task->extras.make().on_finish = std::move(on_finish);
     pool_.submit(std::move(task));
   }
-  // Runs a batch of at most `most` tasks. Once `until_ran` tasks have run in all, the pool is told
-  // that a message is waiting.
+  // Runs a batch of at most `most` tasks. When a total of `until_ran` tasks have run, tells the
+  // pool that a message is waiting.
   std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
     const double begin_s = wall_now_s();
     double now_s = begin_s;
@@ -183,7 +183,7 @@ class NestedWaits : public ::testing::Test {
     num_running_.push_back(pool_.state().running);
   }
 
-  // Submits a task of the same function, runs it, and fails if it has failed.
+  // Submits a task of the same function, runs this task, and throws if the task has failed.
   void dive() {
     pool_.submit(task(kDives));
     run();
@@ -240,7 +240,8 @@ TEST_F(NestedWaits, a_task_that_waits_for_its_children_does_not_count_as_running
   EXPECT_EQ(num_running_, (std::vector<std::size_t>{1, 0, 1}));
 }
 
-TEST_F(NestedWaits, the_time_of_a_task_that_runs_during_the_wait_of_another_counts_once) {
+TEST_F(NestedWaits,
+       a_task_that_runs_inside_the_wait_of_another_task_counts_once_in_the_working_time) {
   const double begin_s = wall_now_s();
   pool_.submit(task(kHosts));
   run();
@@ -255,9 +256,8 @@ TEST_F(NestedWaits, a_task_fails_if_it_would_overflow_the_stack_of_its_thread) {
   const std::vector<Failure> failures = pool_.take_failures();
   ASSERT_EQ(failures.size(), 1u);
   EXPECT_THAT(failures[0].text, testing::StartsWith("my child: my child: "));
-  EXPECT_THAT(
-      failures[0].text,
-      testing::HasSubstr("tasks are nested on the stack of a thread, which is nearly full"));
+  EXPECT_THAT(failures[0].text,
+              testing::HasSubstr("the stack of a thread is nearly full, because"));
   EXPECT_LT(failures[0].text.size(), tuning::kMaxErrorBytes + 10);
   EXPECT_TRUE(pool_.state().idle());
 }

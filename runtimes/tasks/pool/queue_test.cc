@@ -142,7 +142,7 @@ TEST(Queue, takes_replicated_tasks_by_ticket_number_and_keeps_the_order_of_the_o
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST(Queue, finds_a_child_task_behind_many_null_pointers_left_by_tasks_that_were_taken) {
+TEST(Queue, finds_a_child_task_even_if_many_tasks_ahead_of_it_were_taken_from_the_queue) {
   Queue queue(1);
   const auto children = std::make_shared<Children>();
   auto child = task(1);
@@ -162,7 +162,7 @@ TEST(Queue, finds_a_child_task_behind_many_null_pointers_left_by_tasks_that_were
 
 TEST(Queue,
      takes_all_children_of_a_task_in_linear_time_even_if_a_child_of_another_task_comes_first) {
-  // If every child that is taken made the next search longer, this test would run for minutes.
+  // If taking a child made the search for the next child longer, this test would run for minutes.
   constexpr std::uint64_t kChildren = 300'000;
   Queue queue(1);
   const auto children = std::make_shared<Children>(), others = std::make_shared<Children>();

@@ -70,8 +70,8 @@ struct Extras {
   /// Called on the owner rank to store the result. Not called if the task failed.
   std::function<void()> deliver;
   std::function<void()> on_finish;  // called on the owner rank
-  // The arguments passed by value, if they do not fit into the Task. In a borrowed task: the data
-  // items that are read neither from `message` nor at their original address.
+  // Holds the arguments passed by value, if they do not fit into the Task. In a borrowed task,
+  // holds the data items that are neither in `message` nor read at their original address.
   std::shared_ptr<std::byte> storage;
   /// The message that contains the small items of a borrowed task.
   std::shared_ptr<std::byte> message;
@@ -89,7 +89,7 @@ struct Extras {
   std::string error;  // empty unless the task failed
 };
 
-/// Bytes that travel to another rank with a task, and bytes that travel back.
+/// Numbers of bytes that travel with a task: to another rank (out), and from there back (back).
 struct Bytes {
   std::size_t out = 0, back = 0;
   void add(const Item& item) {
@@ -100,8 +100,8 @@ struct Bytes {
   double both() const { return out + back; }
 };
 
-/// A Task is kept to three cache lines: if more tasks are queued than fit into the cache, each line
-/// costs a cache miss.
+/// A Task has only three cache lines, because each line costs a cache miss if more tasks are queued
+/// than fit into the cache.
 struct Task {
   ~Task();
 

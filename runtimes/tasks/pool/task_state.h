@@ -12,7 +12,7 @@ namespace poise::tasks {
 /// A lent or replicated task has one object `Task` on its owner rank and one on each rank to which
 /// it was sent. Each of these objects has a state of its own.
 enum class TaskState : std::uint8_t {
-  created,       // the program submits the task, or its message is being read
+  created,       // being submitted by the program, or being read from a message
   blocked,       // waits for earlier tasks that access the same data
   queued,        // in the queue of this rank
   taken,         // taken out of the queue, to be run, lent or replicated

@@ -52,8 +52,9 @@ void throw_if_any_failed(MPI_Comm communicator, const std::string& error) {
 
 void check_equal_on_all_ranks(MPI_Comm communicator, std::span<const char* const> names,
                               const Knobs& settings) {
-  // The value of each setting and its bitwise complement. Their maxima over all ranks give the
-  // largest and the smallest value, which are different if ranks differ.
+  // For each setting, its value and the bitwise complement of the value. The maximum of the values
+  // over all ranks is the largest value. The maximum of the complements is the complement of the
+  // smallest value. Largest and smallest value differ if the setting differs between ranks.
   std::vector<std::uint64_t> extremes;
   for (const char* name : names) {
     const auto value = static_cast<std::uint64_t>(settings[name]);

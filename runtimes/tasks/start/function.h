@@ -24,8 +24,8 @@ using Body = std::function<void(std::span<const Item>)>;
 
 struct Registered {
   std::string name;
-  // The kind of each parameter and the size of its value or elements in bytes, for example "in8
-  // out8 value4". It must be equal on all ranks.
+  // For each parameter, its kind and the size of its value or of one element in bytes, for example
+  // "in8 out8 value4". The signature must be equal on all ranks.
   std::string signature;
   Body body;
 };

@@ -26,7 +26,7 @@ namespace {
 constexpr const char* kEqualOnAllRanks[] = {"large_bytes", "chunk_bytes", "shared_bytes",
                                             "summary"};
 
-// A negative number that a program passes is reported as this negative number.
+// If a program passes a negative number, `threads` is huge. The error shows the negative number.
 void check_threads(unsigned threads) {
   if (threads < 1 || threads > kMaxThreads)
     fail("the number of threads is {}; a tasks::Context can have 1 to {} threads",
@@ -36,8 +36,8 @@ void check_threads(unsigned threads) {
 void check_progress_thread(const Knobs& settings, const char* setting) {
   if (settings.choice("progress_thread") == "on" && !may_any_thread_call())
     fail(
-        "{} needs MPI_THREAD_SERIALIZED or more, but MPI_Init_thread provided less; ask for more "
-        "or remove the setting",
+        "{} needs MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE, but MPI_Init_thread provided a "
+        "lower level; ask MPI_Init_thread for one of these levels, or remove the setting",
         setting);
 }
 

@@ -26,9 +26,10 @@ bool is_main_thread();
 /// provides MPI_THREAD_MULTIPLE, so that this thread and the tasks may call MPI at the same time.
 bool wants_progress_thread(const Knobs& settings);
 
-/// The program's settings, overridden by the environment. Collective. Throws Error on all ranks if
-/// the program's settings are wrong on some rank, or differ between ranks although they must be
-/// equal. Ends the job if settings of the environment are wrong or differ.
+/// The program's settings, overridden by the environment. Collective. Some settings must be equal
+/// on all ranks. Throws Error on all ranks if, on any rank, a setting of the program is wrong or
+/// differs where it must be equal. Ends the job if a setting of the environment is wrong or differs
+/// where it must be equal.
 Knobs agreed_settings(MPI_Comm communicator, const ContextOptions& options);
 
 /// Returns the path of the trace of a new context, or an empty path if no trace is wanted. The path

@@ -21,7 +21,7 @@ inline double idle_sleep_s(double idle_s) {
                     lending_tuning::kMaxSleep_s);
 }
 
-/// Chooses how to wait according to the time since the first pause() after reset().
+/// Spins, yields or sleeps, depending on the time since the first pause() after the last reset().
 class Backoff {
  public:
   explicit Backoff(double spin_s = lending_tuning::kMinPause_s) : spin_s_(spin_s) {}

@@ -12,15 +12,15 @@
 
 namespace poise::tasks {
 
-/// Like memcpy, but with non-temporal stores where the processor has them. They leave in the caches
-/// what the next task needs, and do not read memory that they overwrite. Faster than memcpy for
-/// more than a few pages.
+/// Like memcpy, but with non-temporal stores if the processor has them. Such stores do not
+/// displace the next task's data in the caches, and do not read the memory that they overwrite.
+/// Faster than memcpy for more than a few pages.
 inline void copy_past_caches(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
 #ifdef __SSE2__
   constexpr std::size_t kLine = 64;
-  // Prefetches two pages ahead, so that the TLB entry is loaded, too.
+  // Prefetches the source two pages ahead, so that the TLB entry of that page is loaded early, too.
   constexpr std::size_t kAhead = 8192;
   const std::size_t before_line = -reinterpret_cast<std::uintptr_t>(target) % kLine;
   const std::size_t first = std::min(bytes, before_line);

@@ -61,14 +61,14 @@ TEST(Parker, a_sleeping_thread_can_be_woken_after_another_thread_has_stopped_sle
     EXPECT_LT(wall_now_s() - begin_s, kStalePoll_s);
   });
   while (!is_registered) std::this_thread::yield();
-  sleeper.park(0, [] { return false; });            // the time of this sleep is over at once
-  sleeper.park(kStalePoll_s, [] { return true; });  // there is no reason to sleep
+  sleeper.park(0, [] { return false; });            // this sleep lasts 0 s
+  sleeper.park(kStalePoll_s, [] { return true; });  // does not sleep: the condition is true already
   given = true;
   sleeper.wake();
   other.join();
 }
 
-TEST(Parker, every_wake_up_reaches_one_of_several_threads_that_sleep_for_different_times) {
+TEST(Parker, no_wake_up_is_lost_if_several_threads_sleep_with_different_timeouts) {
   constexpr int kGifts = 2000;
   Parker sleeper;
   std::atomic<int> given{0}, taken{0};
@@ -80,7 +80,7 @@ TEST(Parker, every_wake_up_reaches_one_of_several_threads_that_sleep_for_differe
       else
         sleeper.park(max_s, [&] { return taken < given || taken == kGifts; });
     }
-    sleeper.wake();  // the last gift is taken, so the other threads can stop
+    sleeper.wake();  // all gifts are taken, so the other thread can end, too
   };
   const double begin_s = wall_now_s();
   std::thread patient(take_all, kStalePoll_s), hasty(take_all, 1e-5);

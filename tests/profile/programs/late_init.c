@@ -13,7 +13,7 @@
 enum { SPEED = 10, BILLION = 1000000000 };
 
 int clock_gettime(clockid_t clock, struct timespec* now) {
-  static int64_t start;  // all threads of the process see the same first second
+  static int64_t start;  // real time of the process's first call, in ns; the same for all threads
   const int status = syscall(SYS_clock_gettime, clock, now);
   if (status != 0 || clock != CLOCK_MONOTONIC) return status;
   const int64_t real_ns = (int64_t)now->tv_sec * BILLION + now->tv_nsec;

@@ -4,16 +4,16 @@
 // - sender: rank 1 sends to ranks 0 and 2, which receive by MPI_Recv
 // - waitall: as sender, but ranks 0 and 2 receive by MPI_Irecv and MPI_Waitall, together with a
 //   message that they send to each other
-// - any: as sender, but they receive by MPI_Irecv from any source
-// - probe: as sender, but they call MPI_Probe before MPI_Recv
-// - persistent, persistent_any, persistent_some: as sender, but they receive by a persistent
-//   request, MPI_Start, and MPI_Wait, MPI_Waitany or MPI_Waitsome
+// - any: as sender, but ranks 0 and 2 receive by MPI_Irecv from any source
+// - probe: as sender, but ranks 0 and 2 call MPI_Probe before MPI_Recv
+// - persistent, persistent_any, persistent_some: as sender, but ranks 0 and 2 receive by a
+//   persistent request, MPI_Start, and MPI_Wait, MPI_Waitany or MPI_Waitsome
 // - receiver: ranks 0 and 2 send 4 MiB to rank 1, so they must wait for rank 1 (rendezvous)
 // - eager: ranks 0 and 2 send one byte to rank 1
 // - polled: as sender, but ranks 0 and 2 sleep and call MPI_Test until the message arrives
-// - polled_test, polled_some, polled_probe, polled_irecv, polled_mprobe: as polled, but without
-//   sleeping, and by MPI_Test, by MPI_Testsome, by MPI_Iprobe and then MPI_Recv or MPI_Irecv, or by
-//   MPI_Improbe
+// - polled_test, polled_some: as polled, but without sleeping, and by MPI_Test or MPI_Testsome
+// - polled_probe, polled_irecv, polled_mprobe: as polled_test, but by MPI_Iprobe and then MPI_Recv,
+//   by MPI_Iprobe and then MPI_Irecv, or by MPI_Improbe
 // - polled_nothing: as polled_test, but before each MPI_Test, the ranks also poll without a request
 //   (no requests or MPI_REQUEST_NULL)
 // - chain: each rank receives from the rank before it, sleeps 20 ms and sends to the rank after it;
@@ -29,9 +29,9 @@
 // - iscan: ranks call MPI_Iscan and wait for it
 // - idup: ranks call MPI_Comm_idup and wait for it
 // - post: ranks 0 and 2 put data into the window of rank 1, which is late to call MPI_Win_post
-// - complete: rank 1 puts data into the windows of ranks 0 and 2, and is late to call
-//   MPI_Win_complete, for which they wait
-// - thread: as sender, while a second thread of each rank does the same as complete
+// - complete: rank 1 puts data into the windows of ranks 0 and 2, and calls MPI_Win_complete late;
+//   ranks 0 and 2 wait for this call
+// - thread: as sender, while a second thread of each rank does what `complete` says
 // - init: ranks start two persistent collectives, rank 0 in another order, and wait for both
 // - init_scan: ranks start MPI_Scan_init and wait by MPI_Waitany
 // - init_grid: as grid, but by MPI_Neighbor_allgather_init, MPI_Startall and MPI_Waitsome
