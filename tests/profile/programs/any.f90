@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! In each of 21 rounds, rank 1 sleeps 20 ms and sends to ranks 0 and 2, which receive from any source, with any tag, and
-! ignore the status. The rounds are a phase with the label 1. The macro MPI_HEAD is the name of the MPI module.
+! In each of 21 rounds, rank 1 sleeps LATE_US us (an environment variable) and sends to ranks 0 and 2, which receive from
+! any source, with any tag, and ignore the status. The rounds are a phase with the label 1. The macro MPI_HEAD is the name
+! of the MPI module.
 program any_source
   use MPI_HEAD
   use, intrinsic :: iso_c_binding
@@ -11,15 +12,18 @@ program any_source
       integer(c_int), value :: us
     end function
   end interface
-  integer :: rank, i, ierror, slept, data(2)
+  integer :: rank, i, ierror, slept, late_us, data(2)
+  character(16) :: text
   MPI_REQUEST_HANDLE :: requests(1)
+  call get_environment_variable("LATE_US", text)
+  read (text, *) late_us
   call MPI_Init(ierror)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
   call MPI_Pcontrol(1)
   do i = 1, 21
     data = i
     if (rank == 1) then
-      slept = usleep(20000)
+      slept = usleep(late_us)
       call MPI_Send(data, 2, MPI_INTEGER, 0, i, MPI_COMM_WORLD, ierror)
       call MPI_Send(data, 2, MPI_INTEGER, 2, i, MPI_COMM_WORLD, ierror)
     else if (modulo(i, 3) == 0) then

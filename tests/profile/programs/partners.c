@@ -46,8 +46,10 @@
 #include <unistd.h>
 
 #define ROUNDS 20
-#define LATE_US 20000
 #define LARGE (4 << 20)
+
+/* for how long the late rank sleeps in a round; the environment variable LATE_US changes it */
+static useconds_t late_us = 20000;
 
 static void receive(const char* what, int rank, MPI_Comm comm, int round, MPI_Request* persistent) {
   int data = -1, other = -1, flag = 0, index;
@@ -143,7 +145,7 @@ static void use_window(const char* what, int rank, int round) {
     MPI_Group_incl(all, 2, others, &partners);
   else
     MPI_Group_incl(all, 1, &late, &partners);
-  if (rank == 1 && is_late_exposed) usleep(LATE_US);
+  if (rank == 1 && is_late_exposed) usleep(late_us);
   if ((rank == 1) == is_late_exposed) {
     MPI_Win_post(partners, 0, window);
     while (!strcmp(what, "win_test") && !flag) {
@@ -155,7 +157,7 @@ static void use_window(const char* what, int rank, int round) {
     MPI_Win_start(partners, 0, window);
     for (int to = rank == 1 ? 0 : 1; to < 3; to += 2)
       MPI_Put(&round, 1, MPI_INT, to, rank, 1, MPI_INT, window);
-    if (rank == 1) usleep(LATE_US);
+    if (rank == 1) usleep(late_us);
     MPI_Win_complete(window);
   }
   const int from = is_late_exposed ? 0 : 1;
@@ -189,7 +191,7 @@ static void start_collectives(const char* what, int rank, int round) {
     MPI_Allreduce_init(&own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, requests);
     MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, requests + 1);
   }
-  if (rank == 1) usleep(LATE_US);
+  if (rank == 1) usleep(late_us);
   if (!strcmp(what, "init_grid")) {
     MPI_Startall(1, requests);
     MPI_Waitsome(1, requests, &count, &index, MPI_STATUSES_IGNORE);
@@ -211,7 +213,7 @@ static void begin_and_wait(const char* what, int rank, int round) {
   int all, flag = 0;
   MPI_Comm made;
   MPI_Request request;
-  if (rank == 1) usleep(LATE_US);
+  if (rank == 1) usleep(late_us);
   if (what[1] != 'd')
     MPI_Iscan(&round, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   else
@@ -229,7 +231,7 @@ static void use_intercommunicator(const char* what, int rank, int round) {
     MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, rank == 1 ? 0 : 1, 7, &made[0]);
     MPI_Comm_dup(made[0], &made[1]);
   }
-  if (rank == 1) usleep(LATE_US);
+  if (rank == 1) usleep(late_us);
   if (!strcmp(what, "inter_barrier"))
     MPI_Barrier(made[0]);
   else if (rank == 1)
@@ -248,7 +250,7 @@ static void begin_several_and_wait(int rank, int round) {
   int all, data;
   MPI_Request requests[4];
   if (round == 0) MPI_Comm_dup(MPI_COMM_WORLD, &another);
-  if (rank == 1) usleep(LATE_US);
+  if (rank == 1) usleep(late_us);
   MPI_Iallreduce(&round, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
   MPI_Ibarrier(another, &requests[1]);
   MPI_Irecv(&data, 1, MPI_INT, (rank + 2) % 3, 5, MPI_COMM_WORLD, &requests[2]);
@@ -274,7 +276,7 @@ static void one_round(const char* what, int rank, int size, int round, char* lar
   if (strstr(what, "gr")) {
     int all[2];
     if (round == 0) another = topology(what, rank);
-    if (rank == 1) usleep(LATE_US);
+    if (rank == 1) usleep(late_us);
     if (what[0] == 'i') {
       MPI_Request request;
       MPI_Ineighbor_allgather(&round, 1, MPI_INT, all, 1, MPI_INT, another, &request);
@@ -302,13 +304,13 @@ static void one_round(const char* what, int rank, int size, int round, char* lar
   if (!strcmp(what, "split")) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
   if (!strcmp(what, "chain")) {
     if (rank > 0) MPI_Recv(&round, 1, MPI_INT, rank - 1, 5, comm, MPI_STATUS_IGNORE);
-    usleep(rank == 0 && round == 0 ? ROUNDS * LATE_US : LATE_US);
+    usleep(rank == 0 && round == 0 ? ROUNDS * late_us : late_us);
     if (rank + 1 < size) MPI_Send(&round, 1, MPI_INT, rank + 1, 5, comm);
     return;
   }
   const int is_large = !strcmp(what, "receiver"), is_to_late = is_large || !strcmp(what, "eager");
   if (rank == 1) {
-    usleep(LATE_US);
+    usleep(late_us);
     for (int other = 0; other < 3; other += 2)
       if (is_to_late)
         MPI_Recv(large, is_large ? LARGE : 1, MPI_CHAR, other, 5, comm, MPI_STATUS_IGNORE);
@@ -337,6 +339,7 @@ int main(int argc, char** argv) {
   MPI_Request persistent;
   char* large = calloc(1, LARGE);
   if (!strcmp(what, "version")) return MPI_VERSION;
+  if (getenv("LATE_US")) late_us = atoi(getenv("LATE_US"));
   MPI_Init_thread(&argc, &argv, strcmp(what, "thread") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE,
                   &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
