@@ -177,18 +177,20 @@ bool Affinities::have_new_children() const {
 }
 
 void Affinities::refresh_own() {
-  for (auto& [key, kept] : kept_) {
-    const auto thread = kernel_.threads().find(key);
-    CpuSet seen;
-    if (kept.cpu || !kept.wide.empty() || thread == kernel_.threads().end()) continue;
-    if (!kernel_.get_affinity(thread->second.id, seen)) continue;
-    const ThreadAffinity* const former = former_self(thread->second, seen);
-    if (former == nullptr && is_rest_of(kept.own, seen)) continue;
-    kept.own = former != nullptr ? former->own : seen;
-    if (former == nullptr) continue;
-    give_back(thread->second.id, kept.own);
-    kept.is_lost = true;
-  }
+  for (auto& [key, kept] : kept_) refresh_own(key, kept);
+}
+
+void Affinities::refresh_own(std::uint64_t key, ThreadAffinity& kept) {
+  const auto thread = kernel_.threads().find(key);
+  CpuSet seen;
+  if (kept.cpu || !kept.wide.empty() || thread == kernel_.threads().end()) return;
+  if (!kernel_.get_affinity(thread->second.id, seen)) return;
+  const ThreadAffinity* const former = former_self(thread->second, seen);
+  if (former == nullptr && is_rest_of(kept.own, seen)) return;
+  kept.own = former != nullptr ? former->own : seen;
+  if (former == nullptr) return;
+  give_back(thread->second.id, kept.own);
+  kept.is_lost = true;
 }
 
 /// If a thread other than the process's first calls exec(), it gets the id of the first thread, its
@@ -254,6 +256,7 @@ Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
   if (was_moved_by_program(key, kept)) return PinResult::left_to_program;
   // The process may have changed its user since it was found; then its threads are left alone.
   if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;
+  if (!store_.kept(key)) refresh_own(key, kept);  // the program may just have changed it
   if (!store_.kept(key) && !store_.keep(key, {found.process, found.id, found.start_time, kept.own}))
     return PinResult::not_now;
   if (!kernel_.set_affinity(found.id, CpuSet(cpus))) return refused(errno);

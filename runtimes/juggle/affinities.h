@@ -125,6 +125,7 @@ class Affinities {
   CpuSet own_affinity_of(const FoundThread& thread, const CpuSet& seen) const;
   Cpus usable() const;
   void note_gone(const Cpus& allowed);
+  void refresh_own(std::uint64_t key, ThreadAffinity& kept);
   bool is_rest_of(const CpuSet& own, const CpuSet& seen) const;
   PinResult assign(std::uint64_t key, const Cpus& cpus);
   const ThreadAffinity* former_self(const FoundThread& first, const CpuSet& seen) const;

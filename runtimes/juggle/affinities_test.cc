@@ -57,6 +57,14 @@ TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_was_pinned) {
   EXPECT_EQ(store.size(), 0u);
 }
 
+TEST_F(AffinitiesTest,
+       restores_an_affinity_that_the_program_set_just_before_the_thread_was_pinned) {
+  kernel.threads_by_id.at(101).affinity = {0, 1};
+  EXPECT_EQ(pin(101, 2), PinResult::pinned);
+  affinities.restore_all();
+  EXPECT_THAT(on(101), ElementsAre(0, 1));
+}
+
 TEST_F(AffinitiesTest, restores_the_affinity_of_a_living_thread_that_is_missing_from_a_scan) {
   pin(101, 1);
   kernel.out_of_sight.insert(101);

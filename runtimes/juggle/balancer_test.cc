@@ -248,9 +248,11 @@ class QuotaTest : public BalancerTest {
     for (CpuId cpu = 0; cpu < 64; ++cpu) all.push_back(cpu);
     kernel.allowed = all;
     kernel.quota = kernel.quota_of_root = 2.5;
-    kernel.threads_by_id.clear();
-    for (pid_t id = 100; id < 108; ++id) kernel.start(100, id, all);
-    for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0.3;
+    for (pid_t id = 103; id < 108; ++id) kernel.start(100, id, all);
+    for (auto& [id, thread] : kernel.threads_by_id) {
+      thread.affinity = all;
+      thread.asleep = 0.3;
+    }
     options.settings.policy = JugglePolicy::automatic;
     options.first_cpu = 63;
   }
