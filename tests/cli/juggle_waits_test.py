@@ -69,6 +69,15 @@ class Waits(JuggleTest):
                                   says="does not report when its threads wait")
         self.assertEqual(summary["reactions"], 0)
 
+    @unittest.skipUnless(shutil.which("nm"), "nm is not installed")
+    def test_a_program_with_another_c_library_can_load_the_library_that_reports_waits(self):
+        library = BIN.parent / "lib/libpoise_juggle_waits.so"
+        listed = subprocess.run(["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True,
+                                timeout=60).stdout
+        needed = {line.split()[1].split("@")[0] for line in listed.splitlines() if line.split()[0] == "U"}
+        self.assertIn("dlsym", needed)
+        self.assertFalse(needed & {"dlvsym", "__register_atfork"}, "only glibc has these functions")
+
     def test_a_program_runs_although_the_library_that_reports_its_waiting_threads_is_not_installed(self):
         alone = self.folder / "poise"
         shutil.copy(POISE, alone)

@@ -4,9 +4,10 @@
 // the thread waits, and tells the balancer, which then moves other threads. The library decides
 // nothing.
 //
-// If there is no table (the variable kWaitsVariable is not set, the balancer has ended, or /proc
-// belongs to another container), every call goes straight to the original function. The library
-// keeps no file open, because some programs close all files that they did not open themselves.
+// If there is no table (the variable kWaitsVariable is not set, the balancer has ended, /proc
+// belongs to another container, or the C library is not glibc), every call goes straight to the
+// original function. The library keeps no file open, because some programs close all files that
+// they did not open themselves.
 //
 // GCC's OpenMP run-time calls the kernel without the C library, so this library cannot see the
 // waits of GCC's run-time. Instead it replaces the OpenMP functions at whose end threads wait for
@@ -36,6 +37,10 @@
 #include "runtimes/juggle/wait_table.h"
 
 #include "poise/base/clock.h"
+
+// Only glibc has this function. Because the reference is weak, a program with another C library,
+// such as musl, starts all the same.
+#pragma weak dlvsym
 
 namespace {
 
@@ -78,7 +83,7 @@ class Original {
   /// Searches in the libraries that are loaded for the whole program, and returns null if none has
   /// the function. glibc has two versions of pthread_cond_*; the newer one is taken if it exists.
   Function find() {
-    void* found = ::dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2");
+    void* found = ::dlvsym == nullptr ? nullptr : ::dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2");
     if (found == nullptr) found = ::dlsym(RTLD_NEXT, name_);
     ::dlerror();  // the program must not see the error of this search
     everywhere_.store(as_function<Function>(found), std::memory_order_release);
@@ -271,9 +276,14 @@ WaitTable* opened_table() {
 }
 
 __attribute__((constructor)) void open_table() {
-  WaitTable* const opened = opened_table();
+  // Does the same as pthread_atfork(), but is searched for, because only glibc has it.
+  using Handler = void (*)();
+  const auto register_atfork = as_function<int (*)(Handler, Handler, Handler, void*)>(
+      ::dlsym(RTLD_DEFAULT, "__register_atfork"));
+  WaitTable* const opened = register_atfork == nullptr ? nullptr : opened_table();
   if (opened == nullptr || ::pthread_key_create(&end_of_thread, leave_table) != 0) return;
-  ::pthread_atfork(nullptr, nullptr, [] { own = {}; });
+  register_atfork(
+      nullptr, nullptr, [] { own = {}; }, nullptr);
   table = opened;
 }
 
