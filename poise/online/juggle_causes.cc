@@ -97,16 +97,15 @@ void add_quota(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
                    is_one ? "it" : "all of them", fewer)});
 }
 
-/// What helps against other programs. `is_known`: it is known which cpu they take. `should_leave`:
-/// the threads are faster without that cpu.
-std::string cure_of_stranger(const JuggleFacts& facts, bool is_several, bool is_known,
-                             bool should_leave) {
+/// What helps against other programs. `should_leave`: the threads are faster without the cpu that
+/// another program takes.
+std::string cure_of_stranger(const JuggleFacts& facts, bool is_several, bool should_leave) {
   const std::size_t cpus = facts.cpus.size();
   if (is_several) return "stop them";
   if (cpus == 1) return "stop it, or use another cpu (--cpus)";
   if (!should_leave) return "stop it";
   if (facts.threads == cpus) return fmt::format("stop it, or use {}", threads_text(cpus - 1));
-  return fmt::format("stop it, or leave {} cpu to it (--cpus)", is_known ? "that" : "a");
+  return "stop it, or leave that cpu to it (--cpus)";
 }
 
 /// The cpu time that other programs took from the taken cpus, which are those cpus of which other
@@ -144,12 +143,15 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   const bool is_bound = std::any_of(facts.bound_on.begin(), facts.bound_on.end(),
                                     [](std::uint32_t threads) { return threads > 0; });
   if (!is_on_a_cpu && (is_bound || lost <= tuning.notable)) return;
-  if (!is_on_a_cpu) taken.all = taken.most = lost;
-  const bool is_several = is_on_a_cpu ? taken.count > 1 : cpus > 1 && lost >= 1;
+  if (!is_on_a_cpu) {
+    taken.most = lost;
+    taken.all = std::clamp(facts.taken_cpu_s / facts.watched_s, lost, cpus);
+  }
+  const bool is_several = is_on_a_cpu ? taken.count > 1 : cpus > 1 && taken.all >= 1;
   const std::string what =
       is_several
           ? fmt::format("{:.1f} of the {} cpus", taken.all, cpus)
-          : fmt::format("{:.0f}% of {}", 100 * taken.most,
+          : fmt::format("{:.0f}% of {}", 100 * taken.all,
                         is_on_a_cpu || cpus == 1 ? fmt::format("cpu {}", facts.cpus[taken.worst])
                                                  : "one of the cpus");
   // If the program often starts threads, the time may be taken by threads of the program that end
@@ -164,16 +166,17 @@ void add_stranger(const JuggleFacts& facts, const JuggleTuning& tuning,
   }
   // If each thread has a cpu of its own, all wait for the thread that loses time to the other
   // program. If there are more threads than cpus, the threads share what is left of all cpus.
-  const bool is_shared = !is_on_a_cpu && (is_several || facts.threads > cpus);
+  const bool is_shared = !is_on_a_cpu && facts.threads > cpus;
   const double share = is_shared ? taken.most / cpus : taken.most;
-  // Threads that are fewer than the m cpus lose nothing by leaving one cpu to the other program.
-  // More threads get m - 1 cpus if they leave that cpu, and m (1 - share) cpus if they use it,
-  // because all threads then wait for the thread that loses the share.
-  const bool should_leave = facts.threads < cpus || share * cpus > 1;
+  // At least m threads get m - 1 of the m cpus if they leave the other program's cpu to it, and m
+  // (1 - share) cpus if they use it, because all then wait for the thread that loses the share.
+  // Fewer threads than cpus lose nothing by leaving that cpu, if it is known which one that is. If
+  // it is not known, the threads are free, and then they wait only if other programs use all cpus.
+  const bool should_leave = facts.threads < cpus ? is_on_a_cpu : share * cpus > 1;
   causes.push_back({Kind::stranger, 1 / (1 - std::min(share, 0.99)),
                     fmt::format("{} {} from the threads: {}",
                                 is_several ? "other programs take" : "another program takes", what,
-                                cure_of_stranger(facts, is_several, is_on_a_cpu, should_leave))});
+                                cure_of_stranger(facts, is_several, should_leave))});
 }
 
 /// What is known if no cause is found. If there are more threads than cpus, threads wait for a cpu

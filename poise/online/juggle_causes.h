@@ -27,7 +27,9 @@ struct JuggleFacts {
   std::vector<double> taken_s = {};
   std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
   double asleep_s = 0;                    // sleeping time of the thread that slept most, in seconds
-  double lost_cpu_s = 0;  // cpu time that other programs got while the threads were ready to run
+  /// Cpu time that other programs got while threads were ready to run: from all threads, and, if
+  /// each thread could have a cpu of its own, from the thread that lost most.
+  double taken_cpu_s = 0, lost_cpu_s = 0;
   /// How many times the kernel put a thread on a cpu; the maximum over all threads.
   double turns = 0;
   double acted_s = 0;  // how long the threads were balanced

@@ -230,6 +230,32 @@ TEST(JuggleCauses, adds_up_what_other_programs_take_from_several_cpus) {
   EXPECT_DOUBLE_EQ(cause.gain, 4);
 }
 
+TEST(JuggleCauses, adds_up_what_other_programs_take_from_free_threads_that_could_each_have_a_cpu) {
+  struct Stranger {
+    std::uint32_t threads;  // on two cpus
+    double lost_s, taken_s;
+    const char* text;
+  };
+  for (const auto& [threads, lost_s, taken_s, text] :
+       {Stranger{2, 8.6, 17.2, "other programs take 1.7 of the 2 cpus from the threads: stop them"},
+        {2, 3.3, 6.6, "another program takes 66% of one of the cpus from the threads: stop it"},
+        {2, 5.1, 5.1,
+         "another program takes 51% of one of the cpus from the threads: stop it, or "
+         "use 1 thread"},
+        {1, 7.1, 7.1, "another program takes 71% of one of the cpus from the threads: stop it"}}) {
+    const JuggleCause cause = first_cause([&](JuggleFacts& f) {
+      f.threads = threads;
+      f.cpus = {0, 1};
+      f.taken_s = {0, 0};
+      f.bound_on = {0, 0};
+      f.lost_cpu_s = lost_s;
+      f.taken_cpu_s = taken_s;
+    });
+    EXPECT_EQ(cause.text, text);
+    EXPECT_NEAR(cause.gain, 10 / (10 - lost_s), 1e-9);
+  }
+}
+
 TEST(JuggleCauses, does_not_claim_that_threads_had_all_cpus_if_their_sleep_can_hide_waits) {
   for (const auto& [threads, asleep_s] : {std::pair{4u, 2.0}, {5u, 0.0}, {5u, 2.0}}) {
     const JuggleCause cause =

@@ -124,12 +124,12 @@ void JuggleWatch::close_for(JuggleMember& member, double window_s) const {
   member.turns_at_window = member.last.turns;
 }
 
-/// Returns JuggleSigns::lost_cpus for a window: the time for which threads waited for cpus, without
-/// the waits that are inevitable if there are more threads than places, divided by the length of
-/// the window. If each thread has a place of its own, only the longest wait counts, because at the
-/// next barrier all others wait for that thread. The run time of the program's threads outside the
-/// team, such as new ones, is subtracted, because these threads may have caused the waiting.
-double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
+/// Returns the time for which threads waited for cpus, without the waits that are inevitable if
+/// there are more threads than places, divided by the length of the window. If each thread has a
+/// place of its own, the longest wait is JuggleSigns::lost_cpus, because at the next barrier all
+/// others wait for that thread. The run time of the program's threads outside the team, such as new
+/// ones, is subtracted, because these threads may have caused the waiting.
+JuggleWatch::LostCpus JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
   double all = 0, longest = 0, own_s = 0;
   for (const JuggleMember& member : crew.members)
     if (!member.takes_part) own_s += member.last.run_s - member.run_at_window_s;
@@ -138,22 +138,22 @@ double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) cons
     const double waited_s = member.last.wait_s - member.wait_at_window_s;
     const double idle_s = window_s - (member.last.run_s - member.run_at_window_s);
     const double wait = std::clamp(std::min(waited_s, idle_s) / window_s, 0.0, 1.0);
-    all += wait;
+    if (!crew.fits() || wait > tuning_.noise) all += wait;
     longest = std::max(longest, wait);
   }
   const double own = own_s / window_s;
-  if (crew.fits()) return std::max(0.0, longest - own);
-  const double excess = crew.team.size() - crew.places.size();
-  return std::max(0.0, all - excess - own);
+  const double excess = crew.fits() ? 0 : crew.team.size() - crew.places.size();
+  const double taken = std::max(0.0, all - excess - own);
+  return {taken, crew.fits() ? std::max(0.0, longest - own) : taken};
 }
 
 void JuggleWatch::close_window(const JuggleCrew& crew, JuggleAction action, double round_s,
                                double now_s) {
   const double window_s = now_s - window_s_;
   if (window_s < std::max(tuning_.min_window_s, tuning_.round_share * round_s)) return;
-  const double lost_cpus = lost_in_window(crew, window_s);
+  const LostCpus lost = lost_in_window(crew, window_s);
   const double weight = std::max(tuning_.fading, 1.0 / ++lost_windows_);
-  lost_cpus_ += weight * (lost_cpus - lost_cpus_);
+  lost_cpus_ += weight * (lost.most - lost_cpus_);
   for (JuggleMember& member : crew.members)
     close_for(member, std::min(window_s, now_s - member.seen_s));
   births_per_s_ += tuning_.fading * (births_ / window_s - births_per_s_);
@@ -161,12 +161,12 @@ void JuggleWatch::close_window(const JuggleCrew& crew, JuggleAction action, doub
   ++windows_;
   last_window_s_ = window_s;
   window_s_ = now_s;
-  add_to_facts(crew, action, lost_cpus, window_s);
+  add_to_facts(crew, action, lost, window_s);
   births_ = 0;
   taken_s_.assign(taken_s_.size(), 0);
 }
 
-void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, double lost_cpus,
+void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, LostCpus lost,
                                double window_s) {
   if (crew.team.empty()) return;
   double asleep = 0, turns_per_s = 0;
@@ -178,7 +178,8 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, doub
     turns_per_s = std::max(turns_per_s, member.turns_per_s);
   }
   facts_.watched_s += window_s;
-  facts_.lost_cpu_s += lost_cpus * window_s;
+  facts_.taken_cpu_s += lost.all * window_s;
+  facts_.lost_cpu_s += lost.most * window_s;
   facts_.asleep_s += asleep * window_s;
   facts_.turns += turns_per_s * window_s;
   facts_.births += births_;

@@ -68,8 +68,13 @@ class JuggleWatch {
   bool is_clearly_crowded(const JuggleCrew& crew) const;
   bool is_uneven(const JuggleCrew& crew) const;
   void close_for(JuggleMember& member, double window_s) const;
-  double lost_in_window(const JuggleCrew& crew, double window_s) const;
-  void add_to_facts(const JuggleCrew& crew, JuggleAction action, double lost_cpus, double window_s);
+  /// Number of cpus that other programs took: from all threads, and, if each thread could have a
+  /// cpu of its own, from the thread that lost most.
+  struct LostCpus {
+    double all = 0, most = 0;
+  };
+  LostCpus lost_in_window(const JuggleCrew& crew, double window_s) const;
+  void add_to_facts(const JuggleCrew& crew, JuggleAction action, LostCpus lost, double window_s);
   std::optional<double> phase_seen_s(const JuggleCrew& crew, bool is_acting) const;
 
   JuggleTuning tuning_;

@@ -233,6 +233,8 @@ TEST(JuggleWatch,
     const double lost = fits ? 0.8 - 0.1 : 0.4 + 0.5 + 0.8 - 1 - 0.1;
     EXPECT_EQ(watch.facts().watched_s, 2);
     EXPECT_NEAR(watch.facts().lost_cpu_s, 2 * lost, 1e-12);
+    const double taken = fits ? 0.4 + 0.5 + 0.8 - 0.1 : lost;
+    EXPECT_NEAR(watch.facts().taken_cpu_s, 2 * taken, 1e-12);
     EXPECT_NEAR(watch.facts().asleep_s, 2 * (0.2 + (0.8 - 0.2) / 6), 1e-12);
     EXPECT_NEAR(watch.facts().turns, 2 * (10 + (17 - 10) / 7.0), 1e-12);
     EXPECT_EQ(watch.facts().acted_s, fits ? 2 : 0);
@@ -243,6 +245,7 @@ TEST(JuggleWatch,
     watch.close_window(crew.view(), kRotate, 0, 3);
     EXPECT_EQ(watch.facts().watched_s, 3);
     EXPECT_NEAR(watch.facts().lost_cpu_s, 2 * lost + (fits ? 0.6 : 0), 1e-12);
+    EXPECT_NEAR(watch.facts().taken_cpu_s, 2 * taken + (fits ? 0.9 : 0), 1e-12);
     EXPECT_EQ(watch.facts().acted_s, fits ? 3 : 1);
   }
 }
