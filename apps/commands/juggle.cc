@@ -189,6 +189,7 @@ void run(const JuggleOptions& options) {
   const juggle::Outcome outcome = options.attach
                                       ? juggle::attach_balanced(*options.attach, settings)
                                       : juggle::run_balanced(options.command, settings);
+  juggle::ignore_signals_of_writing();
   const bool has_run = outcome.ending.text.empty();
   if (options.summary && has_run) say(juggle::summary_text(outcome.tally));
   const std::string diagnosis =

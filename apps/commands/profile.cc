@@ -82,13 +82,11 @@ void run(const ProfileOptions& options) {
   }
   const juggle::Ending ending =
       run_command(launch ? launch->preloading(options.command, period_ns) : options.command);
+  juggle::ignore_signals_of_writing();
   if (!ending.text.empty()) note(ending.text);
   try {
     std::optional<Profiled> profiled;
     if (launch && ending.text.empty()) profiled = launch->collect(ending.status != 0);
-    // Removes the temporary folder before writing the trace. If the trace goes to a closed pipe,
-    // the write may end this process, and the folder would remain.
-    launch.reset();
     if (profiled) write_trace_of(*profiled, options);
   } catch (const Error& trouble) {  // poise still exits with the program's status
     note(fmt::format("no profile: {}", trouble.what()));

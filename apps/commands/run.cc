@@ -348,6 +348,7 @@ void run(RunOptions& options) {
   {
     Launch launch(options, history, next_run(trial_of(history)));
     ending = launch.run();
+    juggle::ignore_signals_of_writing();
     try {
       const HistoryLock lock(options.history);
       // Reads the history again: other runs of the command may have ended since this run began.

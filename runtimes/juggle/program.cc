@@ -209,6 +209,10 @@ void stop_like_terminal() {
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
+void ignore_signals_of_writing() {
+  for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
+}
+
 void end_like(const Ending& ending) {
   if (ending.signal == 0) std::exit(ending.status);
   std::fflush(nullptr);

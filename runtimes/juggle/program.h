@@ -106,6 +106,11 @@ class Program {
 /// so that the shell sees the usual status. To be called while an object of class Signals exists.
 void stop_like_terminal();
 
+/// To be called when the program has ended, before reports are written. If their reader has ended,
+/// or a file reaches the limit of sizes, writing then fails, but does not end this process, which
+/// still has to end like the program.
+void ignore_signals_of_writing();
+
 /// Ends this process like the program: with the same status, or by the same signal.
 [[noreturn]] void end_like(const Ending& ending);
 

@@ -68,6 +68,8 @@ WakeUp take_signals(const Signals& signals, Program& program) {
       wake_up.somebody_ended = true;
       continue;
     }
+    // This process has caused the signal itself: SIGXFSZ, by writing too large a file.
+    if (info->ssi_pid == static_cast<std::uint32_t>(::getpid())) continue;
     if (program.is_child()) {
       program.forward(signal, info->ssi_code);
     } else {

@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import pathlib
+import resource
 import select
 import signal
 import subprocess
@@ -167,9 +168,18 @@ class Statuses(JuggleTest):
             for stderr in full, pipe:
                 # SIGPIPE ends the program, as it does without the balancer.
                 for script, status in ("exit 7", 7), ("exec 2>&1; kill -PIPE $$", -signal.SIGPIPE):
-                    done = self.run_poise("juggle", "--live", "--", "sh", "-c", script, capture_output=False, stderr=stderr,
-                                          stdout=subprocess.PIPE)
+                    done = self.run_poise("juggle", "--live", "--summary", "--", "sh", "-c", script, capture_output=False,
+                                          stderr=stderr, stdout=subprocess.PIPE)
                     self.assertEqual(done.returncode, status)
+
+    def test_the_program_ends_normally_although_the_limit_of_file_sizes_lets_the_balancer_write_no_file(self):
+        def no_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+        done = self.run_poise("juggle", "--policy", "reactive", "--json", "s.json", "--", "sh", "-c",
+                              "sleep 0.1; echo ended; exit 7", preexec_fn=no_files)
+        self.assertEqual((done.returncode, done.stdout), (7, "ended\n"))
+        self.assertIn("cannot write s.json: File too large", done.stderr)
 
     def test_the_balancer_exits_with_the_status_of_the_program_although_the_summary_cannot_be_written(self):
         done = self.run_poise("juggle", "--json", "/dev/full", "--", "sh", "-c", "exit 7")

@@ -286,11 +286,15 @@ class RunTest(CliTest):
         self.assertEqual(done.returncode, 7)
         self.assertIn("not text in UTF-8; running the command unchanged", self.said(done))
 
-    def test_the_exit_status_of_the_program_is_passed_on_even_if_the_verdict_on_the_map_cannot_be_written_to_stderr(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = self.run_poise("run", "--history", "h.json", "--", "sh", "-c", "exit 7", env=self.environment,
-                                  capture_output=False, stderr=full)
-        self.assertEqual(done.returncode, 7)
+    def test_the_exit_status_of_the_program_is_passed_on_even_if_reports_cannot_be_written_to_stderr(self):
+        reader, broken = os.pipe()
+        os.close(reader)
+        with open("/dev/full", "w", encoding="utf-8") as full, os.fdopen(broken, "w", encoding="utf-8") as pipe:
+            for stderr in full, pipe:
+                for command in ["run", "--history", "h.json"], ["profile"]:
+                    done = self.run_poise(*command, "--", "sh", "-c", "exit 7", env=self.environment,
+                                          capture_output=False, stderr=stderr)
+                    self.assertEqual(done.returncode, 7, command)
 
     def test_two_runs_of_a_command_at_the_same_time_are_both_recorded(self):
         os.mkfifo(self.folder / "go")
