@@ -51,6 +51,7 @@ enum class Meaning : std::uint8_t {
   window_test,
   put,
   get,
+  put_and_get,
   type_free,
   communicator_create,
   communicator_create_group,
@@ -108,6 +109,10 @@ constexpr bool synchronises(Meaning meaning) {
   }
 }
 
+/// True for functions that access the memory of another rank.
+constexpr bool is_remote(Meaning meaning) {
+  return meaning >= Meaning::put && meaning <= Meaning::put_and_get;
+}
 constexpr bool starts_requests(Meaning meaning) {
   return meaning == Meaning::start || meaning == Meaning::startall;
 }

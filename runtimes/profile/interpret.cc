@@ -183,8 +183,7 @@ void Interpreter::before(const Function& function, const Arguments& arguments) {
 void Interpreter::after(const Function& function, const Arguments& arguments) {
   if (function.created_comm >= 0) return add_communicator(function, arguments);
   const bool sends = is_collective(function.meaning) || function.meaning == Meaning::send ||
-                     function.meaning == Meaning::send_init || function.meaning == Meaning::put ||
-                     function.meaning == Meaning::get;
+                     function.meaning == Meaning::send_init || is_remote(function.meaning);
   if (!sends) return;
   traffic_.clear();
   if (is_collective(function.meaning))
@@ -216,17 +215,23 @@ void Interpreter::add_communicator(const Function& function, const Arguments& ar
 
 void Interpreter::add_point_to_point(const Function& function, const Arguments& arguments,
                                      std::vector<Traffic>& traffic) {
-  const bool is_remote = function.meaning == Meaning::put || function.meaning == Meaning::get;
-  Communicator* const communicator = is_remote
+  Communicator* const communicator = is_remote(function.meaning)
                                          ? communicators_.of_window(arguments.window(function.comm))
                                          : communicators_.of(arguments.comm(function.comm));
   if (communicator == nullptr) return;
   const int peer = arguments.number(function.peer);
   if (peer == mpi_.proc_null) return;
-  std::uint64_t bytes = function.count < 0 ? size_of(arguments.type(function.type))
-                                           : bytes_of(arguments, function.count, function.type);
+  const auto size = [&](int count, int type) {
+    return count < 0 ? size_of(arguments.type(type)) : bytes_of(arguments, count, type);
+  };
+  std::uint64_t bytes = size(function.count, function.type);
   if (function.partitions >= 0) bytes *= arguments.number(function.partitions);
-  add(*communicator, peer, 1, bytes, function.meaning == Meaning::get, traffic);
+  if (function.meaning != Meaning::put_and_get)
+    return add(*communicator, peer, 1, bytes, function.meaning == Meaning::get, traffic);
+  // With MPI_NO_OP, programs usually pass no data, because they only fetch.
+  if (bytes > 0) add(*communicator, peer, 1, bytes, false, traffic);
+  const int result = function.receive_type < 0 ? function.type : function.receive_type;
+  add(*communicator, peer, 1, size(function.receive_count, result), true, traffic);
 }
 
 void Interpreter::add_collective(const Function& function, const Arguments& arguments,

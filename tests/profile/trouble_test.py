@@ -67,6 +67,12 @@ class Trouble(CommandTest):
     def test_messages_that_several_threads_send_at_the_same_time_are_counted(self):
         self.for_each("threads", (THREADS * EACH, 4 * THREADS * EACH))
 
+    def test_data_that_a_rank_fetches_while_it_changes_them_are_recorded_as_messages_in_both_directions(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                self.check(self.profile(*launcher(mpi), "-np", 2, self.program(mpi), "fetching"), (3, 12))
+                self.assertEqual(reader.traffic_of(self.recorded())[0, 1], [3, 20])
+
     def test_waiting_times_are_unknown_if_a_rank_waits_for_messages_after_it_has_cancelled_a_message(self):
         for mpi in installations():
             for mode, is_known in (("cancel_first", False), ("cancel_last", True)):

@@ -56,6 +56,28 @@ static void cancel(void) {
   MPI_Request_free(&request);
 }
 
+/* Rank 1 fetches 3, 1 and 1 ints from rank 0, and sends none, 1 and 1 with these requests. */
+static int fetching(void) {
+  enum { INTS = 64 };
+  int *base, old[3] = {0}, one = 1, six = 6, nine = 9, is_right = 1;
+  MPI_Win window;
+  MPI_Win_allocate(INTS * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
+  for (int i = 0; i < INTS; ++i) base[i] = 5;
+  MPI_Win_fence(0, window);
+  if (rank == 1)
+    MPI_Get_accumulate(NULL, 0, MPI_INT, old, 3, MPI_INT, 0, 2, 3, MPI_INT, MPI_NO_OP, window);
+  MPI_Win_fence(0, window);
+  is_right = rank != 1 || (old[0] == 5 && old[2] == 5);
+  if (rank == 1) MPI_Fetch_and_op(&one, old, MPI_INT, 0, 2, MPI_SUM, window);
+  MPI_Win_fence(0, window);
+  if (rank == 1) MPI_Compare_and_swap(&nine, &six, old + 1, MPI_INT, 0, 2, window);
+  MPI_Win_fence(0, window);
+  is_right = is_right && (rank == 1 ? old[0] == 5 && old[1] == 6 : base[2] == 9);
+  MPI_Win_free(&window);
+  if (is_right) send_one(MPI_COMM_WORLD);
+  return sum == 1;
+}
+
 /* Rank 0 waits for messages that rank 1 sends late. */
 static int late(void) {
   for (int i = 0; i < LATE; ++i) {
@@ -273,6 +295,8 @@ int main(int argc, char** argv) {
       is_right = provided < MPI_THREAD_SERIALIZED || another_thread();
     else if (!strcmp(mode, "failing"))
       is_right = failing();
+    else if (!strcmp(mode, "fetching"))
+      is_right = fetching();
     else if (!strcmp(mode, "free_first"))
       is_right = free_first();
     else if (!strcmp(mode, "jumping"))
