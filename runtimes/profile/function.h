@@ -26,6 +26,7 @@ enum class Meaning : std::uint8_t {
   finalize,
   abort,
   pcontrol,
+  poll,
   send,
   send_init,
   receive,
@@ -148,7 +149,8 @@ struct Function {
 
 /// True for functions that only ask whether something has happened, like MPI_Test.
 constexpr bool is_poll(const Function& function) {
-  return function.flag >= 0 || function.meaning == Meaning::testsome;
+  return function.flag >= 0 || function.meaning == Meaning::testsome ||
+         function.meaning == Meaning::poll;
 }
 
 enum class Language : std::uint8_t { c, fortran };  // Fortran passes all arguments by address

@@ -51,6 +51,7 @@ MEANINGS = [
     (r"[bsrp]?send_init", "send_init"),
     (r"i?recv", "receive"), (r"recv_init", "receive_init"), (r"i?probe", "probe"), (r"i?mprobe", "matched_probe"),
     (r"(start|wait|test)(all|any|some)?|cancel|request_free|type_free", None),
+    (r"request_get_status(_all|_any|_some)?|parrived", "poll"),
     (r"comm_create_(from_)?group|intercomm_(merge|create|create_from_groups)", "communicator_create_group"),
     (r"comm_(dup|dup_with_info|idup|idup_with_info|split|split_type|create)|cart_sub", "communicator_create"),
     (r"cart_create|graph_create|dist_graph_create(_adjacent)?", None),
