@@ -105,6 +105,16 @@ std::string placing_option(const std::vector<std::string>& command, Launcher lau
   return "";
 }
 
+bool has_option(const std::vector<std::string>& command, Launcher launcher, std::string_view name) {
+  for (std::size_t i = 1; i < command.size() && command[i].starts_with('-');) {
+    if (command[i] == "--") break;
+    const Option option = option_of(command[i], launcher);
+    if (option.name == name) return true;
+    i += 1 + option.num_values;
+  }
+  return false;
+}
+
 std::size_t program_index(const std::vector<std::string>& command, Launcher launcher) {
   std::size_t i = 1;
   while (i < command.size() && command[i].starts_with('-')) {

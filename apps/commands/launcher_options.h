@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/analysis/launch_files.h"
@@ -14,6 +15,9 @@ namespace poise::apps {
 /// empty text if there is none. `launcher` must be openmpi, mpich or slurm. The launcher's options
 /// end at the program, which is the first word that is neither an option nor the value of one.
 std::string placing_option(const std::vector<std::string>& command, Launcher launcher);
+
+/// True if the command gives the launcher the option of this name, which is without dashes.
+bool has_option(const std::vector<std::string>& command, Launcher launcher, std::string_view name);
 
 /// Returns the index of the program in a command that begins with a launcher, or the number of
 /// words if there is none. `launcher` must be openmpi, mpich or slurm. The result may be wrong if

@@ -44,6 +44,16 @@ TEST(LauncherOptions, does_not_mistake_options_of_the_program_for_options_of_the
   EXPECT_EQ(placing("mpirun", Launcher::openmpi), "");
 }
 
+TEST(LauncherOptions, finds_an_option_of_the_launcher_but_not_one_of_the_program) {
+  const auto has_app = [](const char* command) {
+    return has_option(words_of(command), Launcher::openmpi, "app");
+  };
+  EXPECT_TRUE(has_app("mpirun --oversubscribe -x A --app file"));
+  EXPECT_TRUE(has_app("mpirun -app file"));
+  EXPECT_FALSE(has_app("mpirun -np 2 ./program --app file"));
+  EXPECT_FALSE(has_app("mpirun -x --app ./program"));
+}
+
 TEST(LauncherOptions, finds_the_program_after_the_options_of_the_launcher) {
   const auto program = [](const char* command, Launcher launcher) {
     const std::vector<std::string> words = words_of(command);

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "apps/commands/launcher_options.h"
 #include "apps/commands/preloaded_library.h"
 #include "apps/pingpong/launcher.h"
 #include "apps/text/output.h"
@@ -167,7 +168,10 @@ std::vector<std::string> ProfiledLaunch::preloading(const std::vector<std::strin
   if (period_ns > 0) variables.emplace_back("POISE_PROFILE_PERIOD_NS", std::to_string(period_ns));
   for (const char* const name : {"POISE_REORDER", "POISE_REORDER_MACHINE"})
     if (const char* const value = std::getenv(name)) variables.emplace_back(name, value);
-  const profile::Launcher launcher = launcher_of(words[0]).kind;
+  profile::Launcher launcher = launcher_of(words[0]).kind;
+  // Open MPI ignores all other options of its launcher if the command names an application file.
+  if (launcher == profile::Launcher::open_mpi && has_option(words, Launcher::openmpi, "app"))
+    launcher = profile::Launcher::other;
   if (launcher == profile::Launcher::other)
     for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
   return profile::with_variables(words, launcher, variables);

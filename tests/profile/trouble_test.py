@@ -140,6 +140,11 @@ class Trouble(CommandTest):
                 done = self.profile(*launcher(mpi), "-np", 1, self.program(mpi), "single", ":", "-np", 2, other, "single")
                 self.check(done, (1, 4), ranks=3)
 
+    @unittest.skipUnless("openmpi" in installations(), "needs Open MPI")
+    def test_a_job_that_an_application_file_of_open_mpi_describes_is_profiled(self):
+        (self.folder / "app").write_text(f"-np 1 {self.program('openmpi')} single\n" * 2)
+        self.check(self.profile(*launcher("openmpi"), "--app", "app", before=["env", "OMPI_MCA_rmaps_base_oversubscribe=1"]), (1, 4))
+
     def test_if_one_rank_runs_without_the_profiling_library_the_job_completes_without_a_profile(self):
         for mpi in installations():
             with self.subTest(mpi=mpi):
