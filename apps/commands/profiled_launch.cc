@@ -194,6 +194,7 @@ std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
   if (fs::exists(whole(), error)) return from_blocks(profile::decode(whole(), read_file(whole())));
   const std::vector<profile::RankProfile> parts = left_parts(folder_);
   if (parts.empty()) {
+    if (fs::exists(folder_ + std::string(profile::kToldFile), error)) return std::nullopt;
     // A rank creates its file in MPI_Init, so an empty folder means that no rank called MPI_Init.
     const bool has_begun = !fs::is_empty(folder_, error) && !error;
     note(command_, has_begun ? "no profile: the program ended before a rank finished a phase"
@@ -201,7 +202,7 @@ std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
                                "MPI_Init with Poise's library loaded"
                              : "no profile: no rank called MPI_Init of a shared MPI library on a "
                                "file system that this host sees; is it an MPI program, not linked "
-                               "statically?");
+                               "statically, and does no script remove LD_PRELOAD?");
     return std::nullopt;
   }
   note(command_,

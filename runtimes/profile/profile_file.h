@@ -21,6 +21,9 @@ namespace poise::profile {
 inline constexpr std::string_view kMagic = "POISE PROFILE 7\n";
 inline constexpr int kOldestVersion = 2;
 
+/// A rank that prints why there is no profile creates this file in the folder of the parts.
+inline constexpr std::string_view kToldFile = "/told";
+
 /// The topologies that this process created with reorder = true while POISE_REORDER was set.
 struct Reorderings {
   std::uint64_t calls = 0, reordered = 0;  // reordered: calls that found a better order

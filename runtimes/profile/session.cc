@@ -73,6 +73,16 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
+/// Prints why there is no profile, and tells `poise profile` by an empty file that it need not give
+/// a reason.
+void note_no_profile(const std::string& why) {
+  print_note("no profile: " + why);
+  if (settings().parts.empty()) return;
+  const std::string told = settings().parts + std::string(kToldFile);
+  const int file = ::open(told.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file >= 0) ::close(file);
+}
+
 /// Rank 0 prints one line per wrong setting.
 void note_wrong_settings(const MpiLibrary& mpi) {
   int rank = 0, size = 1;
@@ -106,9 +116,9 @@ bool is_alone_in_job(const MpiLibrary& mpi) {
   const int started = launched(rank);
   if (size > 1 || started < 2) return false;
   if (rank == 0)
-    print_note("no profile: the launcher started " + std::to_string(started) +
-               " processes, but each has an MPI_COMM_WORLD of its own; use the launcher of the MPI "
-               "with which the program was built");
+    note_no_profile("the launcher started " + std::to_string(started) +
+                    " processes, but each has an MPI_COMM_WORLD of its own; use the launcher of "
+                    "the MPI with which the program was built");
   return true;
 }
 
@@ -120,11 +130,11 @@ void note_missing_ranks(const MpiLibrary& mpi) {
   if (rank > 1) return;
   const std::string limit_s = std::to_string(static_cast<int>(tuning::kMaxJoin_s));
   if (Exchange::was_refused())
-    return print_note("no profile: ranks joined it more than " + limit_s +
-                      " s apart, as on a busy machine");
-  print_note("no profile: rank " + std::to_string(rank) + " has waited " + limit_s +
-             " s for ranks that run without LD_PRELOAD: their program is statically linked or "
-             "setuid, or a script removes the variable; or they are late");
+    return note_no_profile("ranks joined it more than " + limit_s +
+                           " s apart, as on a busy machine");
+  note_no_profile("rank " + std::to_string(rank) + " has waited " + limit_s +
+                  " s for ranks that run without LD_PRELOAD: their program is statically linked "
+                  "or setuid, or a script removes the variable; or they are late");
 }
 
 /// Ends the session of a process that ends without MPI_Finalize.
@@ -143,7 +153,7 @@ void begin_session() {
   const char* why_not = nullptr;
   const MpiLibrary* const mpi = MpiLibrary::load(why_not);
   if (mpi == nullptr) {
-    print_note("no profile: the MPI library has no " + std::string(why_not));
+    note_no_profile("the MPI library has no " + std::string(why_not));
     return;
   }
   Word parent = mpi->comm_null;
@@ -704,8 +714,7 @@ void Session::write(const std::string& bytes) const {
         "last is kept");
   if (error == 0) check(std::rename(partial.c_str(), output_.c_str()) == 0);
   if (error == 0) return;
-  print_note("no profile: cannot write " + output_ + " on " + host_name() + ": " +
-             std::strerror(error));
+  note_no_profile("cannot write " + output_ + " on " + host_name() + ": " + std::strerror(error));
   ::unlink(partial.c_str());
 }
 
