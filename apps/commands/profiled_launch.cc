@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <poll.h>
+#include <set>
 #include <unistd.h>
 
 #include "apps/commands/launcher_options.h"
@@ -51,6 +52,18 @@ std::vector<profile::RankProfile> left_parts(const std::string& folder) {
       blocks.push_back(std::move(block));
   }
   return blocks;
+}
+
+/// Says which ranks finished the phases in `parts`, which is not empty. Some ranks may have died
+/// before they finished any phase.
+std::string text_of_early_end(const std::vector<profile::RankProfile>& parts) {
+  std::set<std::uint32_t> ranks;
+  for (const profile::RankProfile& part : parts) ranks.insert(part.rank);
+  const std::string text =
+      "not all ranks came to MPI_Finalize: the profile ends with the last phase that ";
+  if (ranks.size() >= parts[0].num_ranks) return text + "all finished";
+  return text + fmt::format("{} of {} ranks finished; the work of the others counts as 0",
+                            ranks.size(), parts[0].num_ranks);
 }
 
 /// Returns the first hardware thread of the core to which a cpu of this host belongs.
@@ -205,9 +218,7 @@ std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
                                "statically, and does no script remove LD_PRELOAD?");
     return std::nullopt;
   }
-  note(command_,
-       "not all ranks came to MPI_Finalize: the profile ends with the last phase that all "
-       "finished");
+  note(command_, text_of_early_end(parts));
   return from_blocks(parts);
 }
 

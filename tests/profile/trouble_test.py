@@ -89,6 +89,13 @@ class Trouble(CommandTest):
                 notes = [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
                 self.assertEqual(notes, ["poise profile: no profile: the program ended before a rank finished a phase"])
 
+    def test_one_line_says_that_some_ranks_died_before_their_first_phase_ended(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                done = self.profile(*launcher(mpi), "-np", 3, self.program(mpi), "abort_first")
+                self.assertEqual(done.returncode, 7, done.stderr)
+                self.assertIn("the profile ends with the last phase that 1 of 3 ranks finished", done.stderr)
+
     def test_one_line_says_that_there_is_no_profile_if_a_rank_was_killed_while_it_created_its_file(self):
         done = self.profile("sh", "-c", 'touch "$POISE_PROFILE_PARTS/rank-0"; exit 3')
         self.assertEqual((done.returncode, done.stderr),

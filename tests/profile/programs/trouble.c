@@ -279,6 +279,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!strcmp(mode, "_exit")) _exit(3);
+  if (!strcmp(mode, "abort_first")) rank == 0 ? MPI_Abort(MPI_COMM_WORLD, 7) : pause();
   if (!strcmp(mode, "starting")) start_with_collectives();
   if (size > 1 || !strncmp(mode, "spawn", 5)) {
     if (!strcmp(mode, "communicators"))
