@@ -233,7 +233,8 @@ std::string io_text(const MeasuredRun& run) {
 std::string outside_text(const MeasuredRun& run) {
   if (run.messages_outside == 0) return "";
   return wrapped("", fmt::format("Ranks sent {} to processes outside this run (MPI_Comm_spawn, "
-                                 "MPI_Comm_connect). What these do is not profiled.",
+                                 "MPI_Comm_connect). What these do is not profiled. If they run on "
+                                 "the cores of this run, they count as other programs.",
                                  count_text(run.messages_outside, "message")));
 }
 
