@@ -183,6 +183,10 @@ std::string places_text(const MeasuredRun& run, const Diagnosis& d) {
         wrapped("", fmt::format("Ranks waited for a core for {} of their time. Without these waits "
                                 "the load balance of their work is {}.",
                                 percent(d.whole.queued), percent(d.whole.work_balance)));
+  if (d.whole.queued >= 0.01 && !d.knows_threads)
+    text += wrapped("",
+                    "Not all ranks came to MPI_Finalize, so it is not known whether they waited "
+                    "for other programs, for each other or for their own threads.");
   if (d.mapping_share >= 0.05)
     text += wrapped("", fmt::format("By the machine's model, another mapping of ranks to places "
                                     "saves {} of the cost of messages.",
@@ -284,6 +288,8 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
 std::string nothing_text(const Diagnosis& d) {
   const Efficiencies& e = d.whole;
   if (e.parallel > 0.9) return "Nothing: the run is efficient.";
+  if (!d.knows_threads && 2 * e.queued >= 1 - e.parallel)
+    return "Nothing here: ranks wait for cores. This profile does not tell why.";
   if (!d.knows_waiting && e.communication <= e.load_balance)
     return "Nothing here: ranks wait for each other, or time goes into moving data. This profile "
            "does not tell which.";

@@ -111,6 +111,20 @@ TEST(diagnosis_text, does_not_claim_that_ranks_wait_if_waiting_is_unknown) {
       << text();
 }
 
+TEST(diagnosis_text, of_a_run_that_died_does_not_say_why_ranks_waited_for_a_core) {
+  MeasuredRun run{.node_of_rank = {0, 0}, .knows_waiting = false};
+  const RankTimes times{.wall_s = 4, .useful_s = 1, .load_s = 1, .queued_s = 2};
+  run.phases.emplace_back().ranks = {times, times};
+  Trace trace;
+  trace.phases.emplace_back().placement = Placement(std::vector<PlaceId>{0, 1});
+  const auto text = [&] { return diagnosis_text(run, diagnose(run, trace), "x.poise"); };
+  constexpr std::string_view kNotKnown = "Not all ranks came to MPI_Finalize, so it is not known";
+  EXPECT_EQ(text().find(kNotKnown), std::string::npos) << text();
+  run.knows_threads = false;
+  EXPECT_NE(text().find(kNotKnown), std::string::npos) << text();
+  EXPECT_NE(text().find("Nothing here: ranks wait for cores."), std::string::npos) << text();
+}
+
 TEST(diagnosis_text,
      json_has_no_numbers_for_efficiencies_that_an_incomplete_profile_does_not_give) {
   MeasuredRun run{.node_of_rank = {0, 0}};

@@ -43,7 +43,7 @@ Seconds saved_by_places(const ReplayedRun& replay, const Placement& better,
 void add_mapping(const MeasuredRun& run, const Trace& trace, const ReplayedRun& replay,
                  Diagnosis& diagnosis) {
   // A map gives each rank one core, so ranks with several threads would become slower.
-  if (!replay.is_possible() || !run.teams.empty()) return;
+  if (!replay.is_possible() || !run.knows_threads || !run.teams.empty()) return;
   const Workload traffic = traffic_of(trace);
   const Placement now = replay.own_places();
   const double cost = message_cost(*trace.machine, traffic, now);
@@ -178,6 +178,7 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   Diagnosis diagnosis;
   diagnosis.whole = efficiencies(run);
   diagnosis.knows_waiting = run.knows_waiting;
+  diagnosis.knows_threads = run.knows_threads;
   std::map<std::string, bool> names;
   for (const MeasuredPhase& phase : run.phases)
     if (!phase.name.empty() && names.try_emplace(phase.name).second)

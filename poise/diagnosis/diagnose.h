@@ -40,6 +40,7 @@ struct TeamBalance {
 struct Diagnosis {
   Efficiencies whole;
   bool knows_waiting = true;  // false: serialisation and transfer cannot be distinguished
+  bool knows_threads = true;  // false: threads and other programs are unknown
   /// The efficiencies of each group of phases with the same name. Empty if phases have no names.
   std::vector<std::pair<std::string, Efficiencies>> named;
   Imbalance imbalance;

@@ -298,6 +298,19 @@ TEST(diagnose, does_not_advise_binding_ranks_to_one_core_if_they_compute_with_se
     EXPECT_NE(advice.remedy, Remedy::binding);
 }
 
+TEST(diagnose, advises_neither_mapping_nor_binding_if_the_number_of_threads_is_unknown) {
+  planted::Profile mapped = planted::Generator({{Cause::mapping, 0.4}}, 1).profile();
+  for (planted::Profile profile : {mapped, run_on_one_core(0.4)}) {
+    profile.run.knows_threads = false;
+    const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+    EXPECT_TRUE(diagnosis.map.empty());
+    for (const Advice& advice : diagnosis.advice) {
+      EXPECT_NE(advice.remedy, Remedy::mapping);
+      EXPECT_NE(advice.remedy, Remedy::binding);
+    }
+  }
+}
+
 /// A run of two ranks on two cores. In each second, each rank is outside MPI for 0.2 s: it computes
 /// for 0.1 s and queues for 0.1 s. It queues for another 0.1 s inside MPI. In the same second,
 /// another program uses the cores for 0.4 s in all.

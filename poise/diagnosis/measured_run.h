@@ -79,6 +79,9 @@ struct MeasuredRun {
   std::vector<bool> is_free = {};  // per rank: the kernel may move it between cores; empty: unknown
   bool are_slices = false;         // the phases are slices of time, not parts of the program
   bool knows_waiting = true;       // false: waiting was not measured, so `waited` may be 0
+  /// False: a rank did not reach MPI_Finalize, so teams and others_s lack its threads and the other
+  /// programs on its cores.
+  bool knows_threads = true;
   std::uint32_t num_ranks() const { return node_of_rank.size(); }
 };
 

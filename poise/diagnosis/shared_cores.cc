@@ -223,7 +223,7 @@ void add_advice_on_binding(const MeasuredRun& run, const Trace& trace, const Nod
                            std::vector<Advice>& advice) {
   double computing_s = 0, squares = 0, spun_s = 0;
   std::size_t with_others = 0, with_two_on_a_core = 0;
-  if (is_crowded(nodes) || !run.teams.empty()) return;
+  if (is_crowded(nodes) || !run.knows_threads || !run.teams.empty()) return;
   const std::vector<double> exposed_s = exposed_times_s(run);
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const MeasuredPhase& phase = run.phases[p];

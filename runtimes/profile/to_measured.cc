@@ -243,7 +243,9 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
   run.are_slices = ranks[0].cuts == Cuts::slices;
   for (const RankProfile& rank : ranks) {
     add(rank.reorderings, run.topologies);
-    // A rank that died could not compare its records with those of other ranks.
+    // A rank measures its threads and other programs, and compares its records with those of other
+    // ranks, in MPI_Finalize.
+    run.knows_threads = run.knows_threads && rank.is_complete;
     run.knows_waiting =
         run.knows_waiting && rank.is_complete && rank.knows_waiting && rank.knows_message_waits;
   }

@@ -45,8 +45,10 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   EXPECT_DOUBLE_EQ(times.waited_for[0].second + times.waited_for[1].second, 2);
   EXPECT_TRUE(run.are_slices);
   EXPECT_TRUE(run.knows_waiting);
+  EXPECT_TRUE(run.knows_threads);
   ranks[1].is_complete = false;
   EXPECT_FALSE(measured(ranks).knows_waiting);
+  EXPECT_FALSE(measured(ranks).knows_threads);
   ranks[1].is_complete = true;
   ranks[0].cuts = Cuts::collectives;
   EXPECT_FALSE(measured(ranks).are_slices);
