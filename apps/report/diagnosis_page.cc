@@ -94,8 +94,8 @@ std::string diagnosis_page(const MeasuredRun& run, const Diagnosis& diagnosis,
       html_row({html_figure(rank_times_picture(run), "Where the time of each rank went"),
                 html_figure(waiting_picture(run), run.knows_waiting
                                                       ? "Which rank waited for which"
-                                                      : "Waiting is not known: the profile was "
-                                                        "not finished")});
+                                                      : "Waiting is not known: the profile lacks "
+                                                        "some waits")});
   const std::string body =
       fmt::format(
           "<header><h1>What this run waited for</h1>\n<p class=\"faint\">{}</p></header>\n"

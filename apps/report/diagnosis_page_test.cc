@@ -59,6 +59,11 @@ TEST(diagnosis_page, calls_time_in_MPI_transfer_only_if_the_waiting_time_is_know
   MeasuredRun run = two_phases(2);
   run.knows_waiting = false;
   EXPECT_TRUE(has(rank_times_picture(run), "rank 0: 2.000 s useful, 6.000 s in MPI"));
+  Trace trace;
+  for (int p = 0; p < 2; ++p)
+    trace.phases.emplace_back().placement = Placement(std::vector<PlaceId>{0, 1});
+  EXPECT_TRUE(
+      has(diagnosis_page(run, diagnose(run, trace), "x.poise"), "profile lacks some waits"));
 }
 
 TEST(diagnosis_page, for_1000_ranks_each_bar_and_matrix_cell_represents_several_ranks) {
