@@ -179,10 +179,14 @@ std::string places_text(const MeasuredRun& run, const Diagnosis& d) {
                             ? ""
                             : "; their number is not a multiple of the number of cores"));
   if (d.whole.queued >= 0.01)
-    text +=
-        wrapped("", fmt::format("Ranks waited for a core for {} of their time. Without these waits "
-                                "the load balance of their work is {}.",
-                                percent(d.whole.queued), percent(d.whole.work_balance)));
+    text += wrapped(
+        "", fmt::format("Ranks waited for a core for {} of their time{}. Without these waits "
+                        "the load balance of their work is {}.",
+                        percent(d.whole.queued),
+                        run.knows_others || !d.knows_threads
+                            ? ""
+                            : ", perhaps behind other programs: this profile does not tell",
+                        percent(d.whole.work_balance)));
   if (d.whole.queued >= 0.01 && !d.knows_threads)
     text += wrapped("",
                     "Not all ranks came to MPI_Finalize, so it is not known whether they waited "
@@ -453,7 +457,7 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
                           {"weight_hops_after", t.after},
                           {"deciding_s", t.deciding_s}};
   if (run.messages_outside > 0) json["messages_outside"] = run.messages_outside;
-  if (!run.others_s.empty()) json["others_s"] = run.others_s;  // per node
+  if (!run.others_s.empty() && run.knows_others) json["others_s"] = run.others_s;  // per node
   for (const NodeQuota& quota : run.quotas)
     if (diagnosis.quota_cpus > 0)
       json["quotas"].push_back({{"cpus", quota.cpus}, {"stopped_s", quota.stopped_s}});

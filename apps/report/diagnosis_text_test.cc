@@ -234,6 +234,20 @@ TEST(diagnosis_text, says_how_long_other_programs_computed_and_on_which_node_the
   EXPECT_EQ(text_if({}).find("Other programs"), std::string::npos);
 }
 
+TEST(diagnosis_text, a_profile_without_the_time_of_other_programs_says_so) {
+  MeasuredRun run{.node_of_rank = {0}, .others_s = {0}};
+  run.phases.emplace_back().ranks = {{.wall_s = 9, .useful_s = 9, .load_s = 5, .queued_s = 4}};
+  Diagnosis diagnosis;
+  diagnosis.whole = efficiencies(run);
+  diagnosis.advice = {{}};
+  EXPECT_EQ(findings_text(run, diagnosis).find("does not tell"), std::string::npos);
+  EXPECT_NE(diagnosis_json(run, diagnosis).find("others_s"), std::string::npos);
+  run.knows_others = false;
+  EXPECT_NE(findings_text(run, diagnosis).find("this profile does not tell."), std::string::npos)
+      << findings_text(run, diagnosis);
+  EXPECT_EQ(diagnosis_json(run, diagnosis).find("others_s"), std::string::npos);
+}
+
 TEST(diagnosis_text, says_how_long_a_cpu_quota_stopped_the_ranks) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   run.phases.emplace_back().ranks.assign(2, {.wall_s = 9, .useful_s = 9, .load_s = 9});

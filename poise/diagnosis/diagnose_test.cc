@@ -347,6 +347,23 @@ TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_bindin
   EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
 }
 
+TEST(diagnose, without_the_time_of_other_programs_binding_and_fewer_ranks_may_save_nothing) {
+  auto binding = run_on_one_core(0.4);
+  binding.run.knows_others = false;
+  const Seconds saved = advice_of(binding, Remedy::binding).saved;
+  EXPECT_NEAR(saved.value, 10 * (0.1 + 0.8) / 2, 1e-9);
+  EXPECT_EQ(saved.half_width, saved.value);
+  auto crowded = run_on_node({0.1, 0.1}, "core:1");
+  for (MeasuredPhase& phase : crowded.run.phases)
+    for (RankTimes& rank : phase.ranks) rank.queued_s = 0.4;
+  const Seconds known = advice_of(crowded, Remedy::fewer_ranks).saved;
+  EXPECT_GT(known.value, known.half_width);
+  crowded.run.knows_others = false;
+  const Seconds unknown = advice_of(crowded, Remedy::fewer_ranks).saved;
+  EXPECT_NEAR(unknown.value + unknown.half_width, known.value + known.half_width, 1e-9);
+  EXPECT_EQ(unknown.half_width, unknown.value);
+}
+
 TEST(diagnose, queueing_behind_other_programs_while_waiting_for_a_late_rank_costs_nothing) {
   // In each second each rank is outside MPI for 0.5 s without queueing. Then it polls MPI, on a
   // core that it shares with another program, so it queues for half of the time.

@@ -73,6 +73,7 @@ struct MeasuredRun {
   /// An empty list means that the time is unknown for all nodes. 0 means that other programs used
   /// no CPU time on this node, or that their time is unknown.
   std::vector<double> others_s = {};
+  bool knows_others = true;  // false: some of others_s are unknown, for example because a rank died
   std::vector<NodeQuota> quotas = {};  // per node; empty: unknown
   /// Number of messages that ranks sent to processes outside the run (spawned or joined by a rank).
   std::uint64_t messages_outside = 0;

@@ -120,6 +120,12 @@ double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement, dou
   return most_s > 0 ? std::min(1.0, queued_s / most_s) * exposed_s : 0;
 }
 
+/// Widens the interval of a saving downwards to nothing.
+void may_be_nothing(Seconds& saved) {
+  saved.value /= 2;
+  saved.half_width = std::max(saved.half_width, saved.value);
+}
+
 /// Advice: move threads between cores with `poise juggle`. The lower end of the saving is from a
 /// simulation, in which threads move only in iterations longer than the balancer's period. The
 /// upper end assumes that threads use all cores evenly even in shorter iterations. Threads of ranks
@@ -185,8 +191,7 @@ void limit_on_shared_cores(std::vector<Advice>& advice, double idle_s) {
       saved.half_width = std::max(0.0, saved.value - least_s);
       continue;
     }
-    saved.value /= 2;
-    saved.half_width = std::max(saved.half_width, saved.value);
+    may_be_nothing(saved);
   }
 }
 
@@ -214,8 +219,11 @@ void add_advice_on_crowded_nodes(const MeasuredRun& run, const Trace& trace, con
   }
   // Up to half of the time that seems lost by spinning may have other causes, such as messages, and
   // a run with fewer ranks may lose that half as well. So the saving lies between half of this time
-  // and all of it.
-  advice.push_back({Remedy::fewer_ranks, {0.75 * spun_s, 0.25 * spun_s}, false});
+  // and all of it. If the CPU time of other programs is unknown, they may have caused all of it.
+  const double least_share = run.knows_others ? 0.5 : 0;
+  advice.push_back({Remedy::fewer_ranks,
+                    {(1 + least_share) / 2 * spun_s, (1 - least_share) / 2 * spun_s},
+                    false});
   if (!are_free) advice.push_back(juggle(run, trace, nodes, replay));
 }
 
@@ -249,8 +257,10 @@ void add_advice_on_binding(const MeasuredRun& run, const Trace& trace, const Nod
   // than half of the phases. If they do so more rarely, it may be by chance, for example because
   // another program uses a core.
   if (2 * with_two_on_a_core <= run.phases.size()) spun_s = 0;
-  advice.push_back(
-      {Remedy::binding, {computing_s + spun_s, 1.96 * std::sqrt(squares) + spun_s / 4}, false});
+  Seconds bound{computing_s + spun_s, 1.96 * std::sqrt(squares) + spun_s / 4};
+  // Ranks that queue behind other programs do so on cores of their own as well.
+  if (!run.knows_others) may_be_nothing(bound);
+  advice.push_back({Remedy::binding, bound, false});
 }
 
 }  // namespace poise

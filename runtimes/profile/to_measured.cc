@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -189,16 +190,16 @@ class NodeCpus {
     all_ns = std::max(all_ns, use.all_ns);
   }
 
-  /// Returns the CPU seconds of other programs, or 0 if the time is unknown.
-  double others_s() const {
+  /// Returns the CPU seconds of other programs, or nothing if the time is unknown.
+  std::optional<double> others_s() const {
     std::set<std::int32_t> seen;
     std::int64_t all_ns = 0;
     for (const auto& [cpus, ns] : all_ns_) {
       for (const std::int32_t cpu : cpus)
-        if (!seen.insert(cpu).second) return 0;
+        if (!seen.insert(cpu).second) return std::nullopt;
       all_ns += ns;
     }
-    return is_known_ ? seconds(all_ns - own_ns_) : 0;
+    return is_known_ ? std::optional(seconds(all_ns - own_ns_)) : std::nullopt;
   }
 
  private:
@@ -232,7 +233,11 @@ void add_others(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
     nodes.resize(std::max<std::size_t>(nodes.size(), run.node_of_rank[r] + 1));
     nodes[run.node_of_rank[r]].add(ranks[r].team.cpus, ranks[r].cpus);
   }
-  for (const NodeCpus& node : nodes) run.others_s.push_back(node.others_s());
+  for (const NodeCpus& node : nodes) {
+    const std::optional<double> others_s = node.others_s();
+    run.knows_others = run.knows_others && others_s;
+    run.others_s.push_back(others_s.value_or(0));
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "runtimes/profile/to_measured.h"
 
 #include <gtest/gtest.h>
+#include <optional>
 
 #include "poise/base/enum_index.h"
 
@@ -131,11 +132,11 @@ TEST(to_measured, the_quota_of_a_node_is_the_smallest_quota_of_its_ranks) {
   EXPECT_EQ(run.threads_of_node[1].quota_cpus, std::nullopt);
 }
 
-/// The seconds that other programs used on a node with two ranks.
-double others_s(const RankProfile& a, const RankProfile& b) {
+/// The seconds that other programs used on a node with two ranks; nothing if they are unknown.
+std::optional<double> others_s(const RankProfile& a, const RankProfile& b) {
   const MeasuredRun run = measured({a, b});
   EXPECT_EQ(run.others_s.size(), 1u);
-  return run.others_s[0];
+  return run.knows_others ? std::optional(run.others_s[0]) : std::nullopt;
 }
 
 TEST(to_measured,
@@ -147,14 +148,14 @@ TEST(to_measured,
   RankProfile b = a;
   b.rank = 1;
   b.cpus = {.all_ns = 8'000'000'000, .own_ns = 2'000'000'000};
-  EXPECT_DOUBLE_EQ(others_s(a, b), 9 - 3 - 2);  // both ranks saw the same cpus
+  EXPECT_DOUBLE_EQ(others_s(a, b).value(), 9 - 3 - 2);  // both ranks saw the same cpus
   b.team.cpus = {2};
-  EXPECT_DOUBLE_EQ(others_s(a, b), 9 + 8 - 3 - 2);
+  EXPECT_DOUBLE_EQ(others_s(a, b).value(), 9 + 8 - 3 - 2);
   b.team.cpus = {1, 2};  // cpu 1 would be counted twice, so the result is unknown
-  EXPECT_EQ(others_s(a, b), 0);
+  EXPECT_EQ(others_s(a, b), std::nullopt);
   b.team.cpus = {2};
   b.cpus.all_ns = -1;
-  EXPECT_EQ(others_s(a, b), 0);
+  EXPECT_EQ(others_s(a, b), std::nullopt);
   // The kernel counts the time of all programs in ticks, so it may be less than a rank's own time.
   b.cpus = {.all_ns = 1, .own_ns = 12'000'000'000};
   EXPECT_EQ(others_s(a, b), 0);

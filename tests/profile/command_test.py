@@ -176,6 +176,7 @@ class Command(CommandTest):
                     self.assertIn("not all ranks came to MPI_Finalize", done.stderr)
                     self.assert_only("run.poise")
                     self.check_trace()
+                    self.assertNotIn("others_s", json.loads(self.poise("diagnose", "run.poise", "--json").stdout))
                     (self.folder / "run.poise").unlink()
 
     def test_poise_profile_keeps_the_output_and_the_exit_status_of_programs_that_do_not_use_mpi(self):
