@@ -23,6 +23,8 @@ namespace poise::apps {
 namespace {
 
 constexpr std::size_t kColumns = 80, kMaxNamed = 5, kMaxLate = 3;
+// Sleep outside MPI is reported from this share of the ranks' time on.
+constexpr double kMinAsleep = 0.1;
 constexpr std::string_view kRemedies[] = {"nothing", "exclusive",   "quota",   "mapping", "binding",
                                           "juggle",  "fewer_ranks", "objects", "lending"};
 constexpr std::string_view kKinds[] = {"none",     "persistent", "named",
@@ -169,6 +171,22 @@ std::string quota_text(const MeasuredRun& run, const Diagnosis& d) {
                                  seconds_text(stopped_s)));
 }
 
+/// Says how long ranks slept outside MPI, which counts as useful time.
+std::string asleep_text(const MeasuredRun& run, const Diagnosis& d) {
+  if (d.whole.asleep < kMinAsleep) return "";
+  std::vector<double> shares(run.num_ranks());
+  for (const MeasuredPhase& phase : run.phases)
+    for (std::size_t r = 0; r < shares.size(); ++r)
+      shares[r] += phase.ranks[r].asleep_s / d.whole.run_s;
+  const auto most = std::ranges::max_element(shares);
+  return wrapped(
+      "", fmt::format("Ranks slept outside MPI for {} of their time (rank {} longest, for {}). "
+                      "Sleep counts as useful, because a rank may wait for an accelerator. It may "
+                      "also wait for a file, or for another of its threads; MPI calls of other "
+                      "threads are not timed.",
+                      percent(d.whole.asleep), most - shares.begin(), percent(*most)));
+}
+
 std::string places_text(const MeasuredRun& run, const Diagnosis& d) {
   std::string text = others_text(run, d.whole.run_s) + quota_text(run, d);
   if (d.ranks_per_node > d.cores_per_node && d.cores_per_node > 0)
@@ -291,6 +309,8 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
 /// Explains why none of the remedies helps.
 std::string nothing_text(const Diagnosis& d) {
   const Efficiencies& e = d.whole;
+  if (e.parallel > 0.9 && e.asleep >= kMinAsleep)
+    return "Nothing here: ranks sleep outside MPI. Find out what they wait for.";
   if (e.parallel > 0.9) return "Nothing: the run is efficient.";
   if (!d.knows_threads && 2 * e.queued >= 1 - e.parallel)
     return "Nothing here: ranks wait for cores. This profile does not tell why.";
@@ -327,7 +347,8 @@ nlohmann::ordered_json json_of(const Efficiencies& e, bool knows_waiting) {
           {"transfer", if_known(e.transfer)},
           {"transfer_half_width", if_known(e.transfer_half_width)},
           {"work_balance", e.work_balance},
-          {"queued", e.queued}};
+          {"queued", e.queued},
+          {"asleep", e.asleep}};
 }
 
 std::string advice_text(const Diagnosis& d, const std::string& file) {
@@ -344,7 +365,7 @@ std::string advice_text(const Diagnosis& d, const std::string& file) {
 
 std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis) {
   return late_text(diagnosis) + imbalance_text(diagnosis) + places_text(run, diagnosis) +
-         io_text(run) + outside_text(run) + threads_text(diagnosis) +
+         asleep_text(run, diagnosis) + io_text(run) + outside_text(run) + threads_text(diagnosis) +
          topologies_text(run.topologies);
 }
 

@@ -248,6 +248,25 @@ TEST(diagnosis_text, a_profile_without_the_time_of_other_programs_says_so) {
   EXPECT_EQ(diagnosis_json(run, diagnosis).find("others_s"), std::string::npos);
 }
 
+TEST(diagnosis_text, ranks_that_sleep_outside_mpi_are_named_and_not_called_efficient) {
+  MeasuredRun run{.node_of_rank = {0, 0}};
+  run.phases.emplace_back().ranks.assign(2, {.wall_s = 10, .useful_s = 10, .load_s = 10});
+  const auto text_if = [&](double asleep_s) {
+    run.phases[0].ranks[1].asleep_s = asleep_s;
+    Diagnosis diagnosis;
+    diagnosis.whole = efficiencies(run);
+    diagnosis.advice = {{}};
+    return diagnosis_text(run, diagnosis, "x.poise");
+  };
+  EXPECT_NE(text_if(9).find("Ranks slept outside MPI for 45 % of their time (rank 1 longest, for "
+                            "90 %)."),
+            std::string::npos)
+      << text_if(9);
+  EXPECT_NE(text_if(9).find("Nothing here: ranks sleep outside MPI."), std::string::npos);
+  EXPECT_EQ(text_if(1).find("sle"), std::string::npos) << text_if(1);
+  EXPECT_NE(text_if(1).find("Nothing: the run is efficient."), std::string::npos);
+}
+
 TEST(diagnosis_text, says_how_long_a_cpu_quota_stopped_the_ranks) {
   MeasuredRun run{.node_of_rank = {0, 0}};
   run.phases.emplace_back().ranks.assign(2, {.wall_s = 9, .useful_s = 9, .load_s = 9});

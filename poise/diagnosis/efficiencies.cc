@@ -51,7 +51,7 @@ Efficiencies efficiencies(const MeasuredRun& run) {
   const std::size_t num_ranks = run.num_ranks();
   std::vector<double> useful(num_ranks), loads(num_ranks), ideal(num_ranks), errors(num_ranks);
   std::vector<double> walls(num_ranks);
-  double queued_s = 0;
+  double queued_s = 0, asleep_s = 0;
   for (const MeasuredPhase& phase : run.phases)
     for (std::size_t r = 0; r < num_ranks; ++r) {
       const RankTimes& rank = phase.ranks[r];
@@ -61,6 +61,7 @@ Efficiencies efficiencies(const MeasuredRun& run) {
       ideal[r] += rank.useful_s + rank.waited.value;
       errors[r] += rank.waited.half_width * rank.waited.half_width;
       queued_s += rank.queued_s;
+      asleep_s += rank.asleep_s;
     }
   Efficiencies result;
   const double run_s = result.run_s = largest(walls);
@@ -78,6 +79,7 @@ Efficiencies efficiencies(const MeasuredRun& run) {
   result.work_balance = share(mean(loads), largest(loads));
   const double wall_s = std::accumulate(walls.begin(), walls.end(), 0.0);
   result.queued = wall_s > 0 ? std::min(1.0, queued_s / wall_s) : 0;
+  result.asleep = wall_s > 0 ? std::min(1.0, asleep_s / wall_s) : 0;
   return result;
 }
 

@@ -34,6 +34,7 @@ struct Efficiencies {
   /// a core. If this ratio exceeds `load_balance`, ranks share cores unevenly.
   double work_balance = 1;
   double queued = 0;  // share of the ranks' time in which they waited for a core
+  double asleep = 0;  // share of the ranks' time in which they slept outside MPI
 };
 
 Efficiencies efficiencies(const MeasuredRun& run);

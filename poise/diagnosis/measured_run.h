@@ -22,6 +22,7 @@ struct RankTimes {
   double wall_s = 0;
   double useful_s = 0;  // outside MPI
   double load_s = 0;    // useful_s minus the time in which the rank waited for a core
+  double asleep_s = 0;  // part of load_s in which the rank did not use its core
   double queued_s = 0;  // time in which the rank waited for a core, inside and outside MPI
   /// Time in MPI spent waiting for late ranks; the rest of the time in MPI is transfer.
   Seconds waited = {};

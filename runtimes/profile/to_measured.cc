@@ -68,6 +68,7 @@ RankTimes times_of(const Phase& phase, SamplesByLabel& alike) {
   RankTimes times{.wall_s = seconds(phase.end_ns - phase.begin_ns),
                   .useful_s = seconds(phase.totals.useful_ns),
                   .load_s = load_s(phase),
+                  .asleep_s = std::max(0.0, load_s(phase) - seconds(phase.useful_cpu_ns)),
                   .queued_s = seconds(phase.queued_ns),
                   .io_s = seconds(phase.totals.mpi_ns[index_of(Kind::io)])};
   double squares = 0;

@@ -39,6 +39,7 @@ TEST(to_measured, waits_are_extrapolated_from_the_sampled_calls_to_all_calls) {
   EXPECT_DOUBLE_EQ(times.wall_s, 10);
   EXPECT_DOUBLE_EQ(times.useful_s, 4);
   EXPECT_DOUBLE_EQ(times.load_s, 3.5);
+  EXPECT_DOUBLE_EQ(times.asleep_s, 0.5);
   EXPECT_DOUBLE_EQ(times.io_s, 0.5);
   EXPECT_EQ(run.messages_outside, 6u);  // of two ranks
   EXPECT_DOUBLE_EQ(times.waited.value, 2);
