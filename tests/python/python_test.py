@@ -330,6 +330,8 @@ class Refusals(unittest.TestCase):
     def test_the_error_about_a_wrong_array_names_the_array_and_the_wrong_entry(self):
         self.refuses("load_s[1] is nan", poise.Workload, [1, np.nan])
         self.refuses("load_s[0] is -1", poise.Workload, [-1])
+        self.refuses("load_s[1] is masked", poise.Workload, np.ma.array([1.0, 2.0], mask=[False, True]))
+        self.assertEqual(poise.Workload(np.ma.array([1.0, 2.0])).load_s.tolist(), [1, 2])
         self.refuses("load_s has shape (1, 1)", poise.Workload, [[1]])
         self.refuses("load_s ", poise.Workload, [[1], [1, 2]])
         self.refuses("elements of type", poise.Workload, ["a"])

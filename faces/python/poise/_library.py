@@ -260,6 +260,9 @@ def column(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray:
 def as_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -> np.ndarray:
     """Returns the data as a C-contiguous array; copies them only if necessary. Raises Error if a number cannot be
     represented or if the shape is wrong (None in `shape` accepts any size)."""
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        index = ", ".join(map(str, np.argwhere(data.mask)[0]))
+        raise Error(f"{name}[{index}] is masked; give each element a value, for example with filled(0)")
     try:
         given = np.asarray(data)
     except (TypeError, ValueError) as error:  # such as lists of different lengths
