@@ -215,7 +215,7 @@ std::optional<Profiled> ProfiledLaunch::collect(bool failed) const {
                                "MPI_Init with Poise's library loaded"
                              : "no profile: no rank called MPI_Init of a shared MPI library on a "
                                "file system that this host sees; is it an MPI program, not linked "
-                               "statically, and does no script remove LD_PRELOAD?");
+                               "statically, and do all scripts leave LD_PRELOAD as it is?");
     return std::nullopt;
   }
   note(command_, text_of_early_end(parts));

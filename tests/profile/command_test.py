@@ -188,6 +188,11 @@ class Command(CommandTest):
             self.assertEqual(len(self.said(done)), 1)
             self.assert_only()
 
+    def test_a_script_that_replaces_the_preloaded_library_is_named_as_a_possible_cause(self):
+        done = self.poise("profile", "--", "sh", "-c", "LD_PRELOAD= exec true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("do all scripts leave LD_PRELOAD as it is?", done.stderr)
+
     def test_a_profiling_library_that_cannot_be_preloaded_is_reported_in_one_line_and_the_program_runs(self):
         (self.folder / "two words").mkdir()
         shutil.copy(LIBRARY, self.folder / "two words" / "lib.so")
