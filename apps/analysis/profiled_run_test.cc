@@ -64,7 +64,7 @@ TEST(profiled_run, a_truncated_file_is_reported_as_truncated) {
 TEST(profiled_run, a_profile_that_contradicts_its_trace_is_refused) {
   EXPECT_EQ(error_of(trace_of_two(), ranks_of(2)), "no error");
   EXPECT_THAT(error_of(trace_of_two(), ranks_of(0)), HasSubstr("has no ranks"));
-  EXPECT_THAT(error_of(trace_of_two(), ranks_of(1)), HasSubstr("rank 0 of 2"));
+  EXPECT_THAT(error_of(trace_of_two(), ranks_of(1)), HasSubstr("from rank 0 in a job of 2 ranks"));
   Trace trace = trace_of_two();
   trace.machine = machine_from_text("core:1");
   EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("the machine has 1 places"));
@@ -73,7 +73,7 @@ TEST(profiled_run, a_profile_that_contradicts_its_trace_is_refused) {
   EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("phase 1 gives the places of 0 ranks"));
   trace = trace_of_two();
   trace.phases.resize(1);
-  EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("with 1 phases"));
+  EXPECT_THAT(error_of(trace, ranks_of(2)), HasSubstr("have 1 phases"));
 }
 
 }  // namespace

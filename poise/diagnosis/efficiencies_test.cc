@@ -213,7 +213,7 @@ TEST(efficiencies, profiles_with_a_time_or_a_quota_that_is_negative_or_not_finit
     }
     MeasuredRun run = good;
     run.others_s[1] = value;
-    EXPECT_THAT(complaint(run), HasSubstr("other programs used"));
+    EXPECT_THAT(complaint(run), HasSubstr("s of CPU time of other programs"));
   }
   MeasuredRun run = good;
   run.others_s.pop_back();

@@ -206,7 +206,8 @@ TEST(VtRead, tasks_that_no_rank_lists_are_identified_by_their_id_or_by_their_seq
   EXPECT_THAT(receivers, ElementsAre(1u, 1u, 2u, 3u, 3u, 4u));
   EXPECT_THAT(error_of({rank_file(phase(0, task(own, 1), message(own, sequence(4, 1), 1, 8)))}),
               HasSubstr("the receiver of a message is the task with seq_id 4 of home 1, which "
-                        "no rank lists; its home is 1, but must be a rank from 0 to 0"));
+                        "no rank lists; the home of such an object must be a rank from 0 to 0, "
+                        "but it is 1"));
 }
 
 TEST(VtRead,
@@ -411,7 +412,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("communication 0: \"messages\" is not an integer of at least 0"));
   EXPECT_THAT(
       error_of({rank_file(phase(8, ok, message(object(1, 0), R"({"type":"node","id":1})", 1, 1)))}),
-      HasSubstr("its home is 1, but must be a rank from 0 to 0"));
+      HasSubstr("the home of such an object must be a rank from 0 to 0, but it is 1"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok) + "," + phase(8, ok))}), HasSubstr("twice"));
   EXPECT_THAT(error_of({rank_file(phase(0, ok) + "," + phase(1, ok)),
                         rank_file(phase(0, task(object(2, 0), 1)))}),

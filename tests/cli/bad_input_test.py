@@ -311,7 +311,7 @@ class BadInput(CliTest):
                         ["convert", "g.graph", "places", "--to", "native", "--placement", "places"],
                         ["diagnose", "run", "--json=run"], ["diagnose", "g.poise", "--json=d", "--html", "d"]):
             with self.subTest(command):
-                self.assert_refused(*command, says="also reads or writes it")
+                self.assert_refused(*command, says="which this command also reads or writes")
         plan = self.run_poise("plan", "g.graph", "-m", "core:2", "--placement", "places", "-o", "places")
         self.assertEqual(plan.returncode, 0, "a new placement may replace the old one")
 
@@ -340,7 +340,7 @@ class BadInput(CliTest):
                         ["generate", "ring", "--tasks", 4, "-m", "m.json", "-o", "m.json"],
                         ["juggle", "--json", "x", "--trace", "x", "--", "true"]):
             with self.subTest(command):
-                self.assert_refused(*command, says="also reads or writes it")
+                self.assert_refused(*command, says="which this command also reads or writes")
 
     def test_an_output_file_with_an_unknown_suffix_is_refused_before_the_work_starts(self):
         huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"

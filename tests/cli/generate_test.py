@@ -58,7 +58,7 @@ class Generate(CliTest):
         self.assert_refused(*good, "--places", 0, says="--places")
         self.assert_refused(*good, "--places", 2, "-m", "core:4", says="--machine and --places exclude each other")
         for places in 2_000_000, 100_000_000:  # too many places for a file of this size
-            self.assert_refused(*good, "--places", places, says="may have at most")
+            self.assert_refused(*good, "--places", places, says="may list at most")
         self.assert_refused(*good[:5], "t.txt", says=["t.txt", ".poise", ".graph"])
         self.assert_refused(*good[:5], "no/such/folder/t.poise", says="no/such/folder")
 

@@ -112,7 +112,7 @@ class Distributed(unittest.TestCase):
     def test_wrong_arguments_on_one_rank_raise_an_error_on_every_rank(self):
         for changes, text in (({"load_s": np.full(40, -1.0)}, r"load_s\[0\] is -1"), ({"load_s": [1]}, "load_s has shape"),
                               ({"messages": ([0], [1])}, "messages.indptr has shape"), ({"messages": 1}, "a tuple"),
-                              ({"messages": ([0] * 40 + [2], [1]), "neighbour_ranks": None}, "ends with 2"),
+                              ({"messages": ([0] * 40 + [2], [1]), "neighbour_ranks": None}, "last entry of messages.indptr is 2"),
                               ({"strategy": "pose"}, "pose"), ({"seed": 0.5}, "seed is 0.5"), ({"load_s": [[1], [1, 2]]}, "load_s"),
                               ({"background_s": "all"}, "background_s is 'all'")):
             with self.subTest(text):

@@ -126,7 +126,7 @@ def _own_tasks(global_ids: Any, load_s: Any, messages: Any, size_bytes: Any, pin
     receivers = optional(neighbours, np.uint64, edges, "messages.neighbours")
     if starts is not None and receivers is not None and len(receivers) != starts[-1]:
         raise lib.Error(f"the last entry of messages.indptr is {starts[-1]}; it must be {len(receivers)}, "
-                        "the number of messages.neighbours")
+                        "the length of messages.neighbours")
     arrays = [ids, lib.as_array(load_s, np.float64, n, "load_s"), optional(size_bytes, np.uint64, n, "size_bytes"),
               optional(pinned, np.uint8, n, "pinned"), starts, receivers,
               optional(neighbour_ranks, np.uint32, edges, "neighbour_ranks"),
