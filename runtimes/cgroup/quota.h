@@ -36,7 +36,7 @@ std::optional<double> quota_cpus(const std::vector<pid_t>& processes = {},
 
 /// Returns the total time, in nanoseconds, for which the kernel has stopped this process's cgroups
 /// and their ancestors since their creation, because they had used up their quotas. If threads of a
-/// stopped group were ready to run on n cpus, the time counts n times. 0 if unknown.
+/// stopped group were ready to run on n cpus, the time counts n times. Returns 0 if it is unknown.
 std::int64_t stopped_ns(const std::string& root = "");
 
 }  // namespace poise::cgroup

@@ -94,8 +94,8 @@ class ThreadFinder {
   bool lacks_files() const { return lacks_files_; }
   /// True if a process was ignored because another balancer balances it (claim.h).
   bool meets_balancer() const { return meets_balancer_; }
-  /// From now on, ignores `process`, a child of this process. If an earlier call excluded another
-  /// child, scans find that child from now on.
+  /// From now on, ignores `process`, a child of this process. A child that an earlier call excluded
+  /// is no longer ignored.
   void do_not_follow(pid_t process) { not_followed_ = process; }
   /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;

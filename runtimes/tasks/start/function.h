@@ -24,8 +24,8 @@ using Body = std::function<void(std::span<const Item>)>;
 
 struct Registered {
   std::string name;
-  // For each parameter, its kind and the size of its value or of one element in bytes, for example
-  // "in8 out8 value4". The signature must be equal on all ranks.
+  // The kind of each parameter and its size in bytes (of an array: the size of one element), for
+  // example "in8 out8 value4". The signature must be equal on all ranks.
   std::string signature;
   Body body;
 };
