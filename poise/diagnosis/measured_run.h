@@ -50,7 +50,8 @@ struct ReorderedTopologies {
 struct RankTeam {
   std::uint32_t rank = 0;
   /// Per thread: time in parallel regions outside of barriers if the OpenMP runtime reports it;
-  /// else CPU time, which includes the time for which waiting threads spin.
+  /// else CPU time outside MPI, which includes the time for which threads spin while they wait for
+  /// each other.
   std::vector<double> work_s = {};
 };
 

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <set>
 #include <string>
+#include <unistd.h>
 
 #include "runtimes/profile/machinery.h"
 #include "runtimes/profile/rank_site.h"
@@ -46,7 +47,10 @@ std::map<int, ThreadUse> uses_of_all() {
 }  // namespace
 
 TeamWatch::TeamWatch()
-    : begin_ns_(wall_now_ns()), cpus_(allowed_cpus(0)), at_begin_(uses_of_all()) {}
+    : initial_(::gettid()),
+      begin_ns_(wall_now_ns()),
+      cpus_(allowed_cpus(0)),
+      at_begin_(uses_of_all()) {}
 
 TeamUse TeamWatch::read() const {
   TeamUse team{.watched_ns = wall_now_ns() - begin_ns_};
@@ -60,7 +64,7 @@ TeamUse TeamWatch::read() const {
     const std::vector<int> allowed = allowed_cpus(thread);
     if (allowed.size() == 1) use.only_cpu = allowed.front();
     cpus.insert(allowed.begin(), allowed.end());
-    team.threads.push_back(use);
+    team.threads.insert(thread == initial_ ? team.threads.begin() : team.threads.end(), use);
   }
   team.cpus.assign(cpus.begin(), cpus.end());
   return team;

@@ -20,7 +20,7 @@ struct ThreadUse {
 struct TeamUse {
   std::int64_t watched_ns = 0;
   std::vector<std::int32_t> cpus = {};  // Linux's ids of the cpus that at least one thread may use
-  std::vector<ThreadUse> threads = {};
+  std::vector<ThreadUse> threads = {};  // first the one that initialised MPI
 };
 
 /// Watches the threads of the process from its construction on. It reads files once at the
@@ -34,8 +34,9 @@ class TeamWatch {
   TeamUse read() const;
 
  private:
+  int initial_;  // the id of the thread that created this object
   std::int64_t begin_ns_;
-  std::vector<std::int32_t> cpus_;     // cpus that the thread which created this object may use
+  std::vector<std::int32_t> cpus_;     // cpus that the initial thread may use
   std::map<int, ThreadUse> at_begin_;  // by thread id
 };
 

@@ -62,5 +62,20 @@ TEST(team_watch, finds_which_thread_computes_and_which_thread_is_bound_to_one_cp
   for (const ThreadUse& use : team.threads) EXPECT_LE(use.run_ns, team.watched_ns + kWork_ns / 10);
 }
 
+TEST(team_watch, lists_the_thread_that_created_the_watch_first) {
+  TeamUse team;
+  std::thread initial([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(allowed_cpus(0).front(), &one);
+    ::sched_setaffinity(0, sizeof one, &one);  // tells it from the test's first thread
+    team = TeamWatch().read();
+  });
+  initial.join();
+  if (team.threads.empty()) GTEST_SKIP() << "the kernel has no schedstat";
+  EXPECT_GE(team.threads.size(), 2u);
+  EXPECT_EQ(team.threads.front().only_cpu, allowed_cpus(0).front());
+}
+
 }  // namespace
 }  // namespace poise::profile

@@ -110,14 +110,34 @@ void add(const Reorderings& own, ReorderedTopologies& all) {
 
 /// A thread counts as computing if it has a large part of the CPU time. Other threads, such as
 /// those that help MPI, have little.
-std::vector<ThreadUse> computing(const TeamUse& team) {
+std::vector<ThreadUse> computing(std::vector<ThreadUse> threads) {
   // A thread counts as computing if it has at least this fraction of the busiest thread's CPU time.
   constexpr double kComputes = 0.2;
   std::int64_t most_ns = 0;
-  for (const ThreadUse& use : team.threads) most_ns = std::max(most_ns, use.run_ns);
-  std::vector<ThreadUse> threads = team.threads;
+  for (const ThreadUse& use : threads) most_ns = std::max(most_ns, use.run_ns);
   std::erase_if(threads, [&](const ThreadUse& use) { return use.run_ns < kComputes * most_ns; });
   return threads;
+}
+
+/// The threads of a rank without the CPU time that the initial thread used inside MPI, where it
+/// spins while it waits for other ranks.
+std::vector<ThreadUse> outside_mpi(const RankProfile& rank) {
+  std::vector<ThreadUse> threads = rank.team.threads;
+  if (threads.empty()) return threads;
+  std::int64_t useful_cpu_ns = 0;
+  for (const Phase& phase : rank.phases) useful_cpu_ns += phase.useful_cpu_ns;
+  threads.front().run_ns = std::min(threads.front().run_ns, useful_cpu_ns);
+  return threads;
+}
+
+/// For each computing thread, the seconds that it computed, as well as they are known.
+std::vector<double> work_s(const RankProfile& rank) {
+  std::vector<double> work_s;
+  if (rank.omp_work_ns.size() > 1)
+    for (const std::int64_t ns : rank.omp_work_ns) work_s.push_back(seconds(ns));
+  else
+    for (const ThreadUse& use : computing(outside_mpi(rank))) work_s.push_back(seconds(use.run_ns));
+  return work_s;
 }
 
 /// True if the kernel may move each of the rank's computing threads to another cpu.
@@ -165,17 +185,12 @@ class NodeThreads {
 void add_threads(const std::vector<RankProfile>& ranks, MeasuredRun& run) {
   std::vector<NodeThreads> nodes;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const std::vector<ThreadUse> threads = computing(ranks[r].team);
+    const std::vector<ThreadUse> threads = computing(ranks[r].team.threads);
     nodes.resize(std::max<std::size_t>(nodes.size(), run.node_of_rank[r] + 1));
     if (!threads.empty()) nodes[run.node_of_rank[r]].add(ranks[r].team, threads);
     run.is_free.push_back(is_free(ranks[r].team, threads));
-    RankTeam team{.rank = ranks[r].rank};
-    for (const std::int64_t ns : ranks[r].omp_work_ns) team.work_s.push_back(seconds(ns));
-    if (team.work_s.size() < 2) {
-      team.work_s.clear();
-      for (const ThreadUse& use : threads) team.work_s.push_back(seconds(use.run_ns));
-    }
-    if (team.work_s.size() > 1) run.teams.push_back(std::move(team));
+    if (threads.size() > 1 || ranks[r].omp_work_ns.size() > 1)
+      run.teams.push_back({.rank = ranks[r].rank, .work_s = work_s(ranks[r])});
   }
   for (const NodeThreads& node : nodes) run.threads_of_node.push_back(node.facts());
 }

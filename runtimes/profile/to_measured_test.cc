@@ -86,7 +86,7 @@ TEST(to_measured,
 }
 
 TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
-  const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000};
+  const Phase phase{.begin_ns = 0, .end_ns = 1'000'000'000, .useful_cpu_ns = 600'000'000};
   std::vector<RankProfile> ranks(3);
   const TeamUse one{
       .watched_ns = 1'000'000'000, .cpus = {0, 1}, .threads = {{900'000'000, 0, 7, -1}}};
@@ -113,6 +113,27 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   EXPECT_EQ(run.threads_of_node[1].threads, 0u);  // a rank with one thread does not count
   EXPECT_FALSE(run.is_free[0]) << "two of its threads are bound";
   EXPECT_TRUE(run.is_free[1]);
+}
+
+TEST(to_measured, time_for_which_the_initial_thread_spins_in_mpi_is_not_its_work) {
+  const Phase phase{.begin_ns = 0, .end_ns = 500'000'000, .useful_cpu_ns = 200'000'000};
+  RankProfile rank{.host = "a", .phases = {phase, phase}};
+  rank.team = {.watched_ns = 1'000'000'000,
+               .cpus = {0, 1},
+               .threads = {{1'000'000'000, 0, 1, -1}, {300'000'000, 0, 1, -1}}};
+  MeasuredRun run = measured({rank});
+  ASSERT_EQ(run.teams.size(), 1u);
+  ASSERT_EQ(run.teams[0].work_s.size(), 2u);
+  EXPECT_DOUBLE_EQ(run.teams[0].work_s[0], 0.4);
+  EXPECT_DOUBLE_EQ(run.teams[0].work_s[1], 0.3);
+  EXPECT_EQ(run.threads_of_node[0].threads, 2u);
+
+  rank.phases[0].useful_cpu_ns = rank.phases[1].useful_cpu_ns = 1'000'000;
+  run = measured({rank});
+  ASSERT_EQ(run.teams.size(), 1u);
+  ASSERT_EQ(run.teams[0].work_s.size(), 1u) << "the initial thread hardly computes";
+  EXPECT_DOUBLE_EQ(run.teams[0].work_s[0], 0.3);
+  EXPECT_EQ(run.threads_of_node[0].threads, 2u) << "but it uses a cpu";
 }
 
 TEST(to_measured, the_quota_of_a_node_is_the_smallest_quota_of_its_ranks) {
