@@ -194,6 +194,7 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
   }
   std::optional<ReplayedRun> replay;
   if (trace.machine) replay.emplace(run, trace);
+  const NodeSizes nodes = trace.machine ? node_sizes(trace) : NodeSizes{};
   std::optional<MeasuredRun> unlimited, alone;
   // `own` is the run without the time for which ranks queued because of quotas or other programs.
   const MeasuredRun* own = &run;
@@ -203,13 +204,12 @@ Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
     own = &*unlimited;
   }
   if (!run.others_s.empty()) {
-    alone = without_others(*own);
+    alone = without_others(*own, nodes);
     diagnosis.advice.push_back(advice_on_other_programs(*own, *alone));
     own = &*alone;
   }
   diagnosis.quota_cpus = smallest_quota(run);
   if (replay) {
-    const NodeSizes nodes = node_sizes(trace);
     if (const auto idle = idle_on_shared_cores_s(run, nodes))
       limit_on_shared_cores(diagnosis.advice, *idle);
     for (std::size_t n = 0; n < nodes.ranks.size(); ++n) {

@@ -177,9 +177,11 @@ MeasuredRun queueing_less(MeasuredRun run, const Less& less_s) {
   return run;
 }
 
-MeasuredRun without_others(const MeasuredRun& run) {
+/// `queue_for` holds, per node, the number of ranks that queue while another program uses a core.
+MeasuredRun without_others(const MeasuredRun& run, const Values& queue_for) {
   return queueing_less(run, [&](std::uint32_t node, const RankTimes& rank) {
-    return rank.queued_s * std::min(1.0, run.others_s[node] / queued_on(run, node));
+    const double behind_others_s = queue_for[node] * run.others_s[node];
+    return rank.queued_s * std::min(1.0, behind_others_s / queued_on(run, node));
   });
 }
 
@@ -263,7 +265,11 @@ class Reference {
       advice_.push_back(larger_quota(before, own));
     }
     if (!run_.others_s.empty()) {
-      const MeasuredRun before = std::exchange(own, without_others(own));
+      Values queue_for(num_nodes(), 1);
+      if (replay_)
+        for (std::uint32_t n = 0; n < num_nodes(); ++n)
+          if (is_crowded(n)) queue_for[n] = 1.0 * ranks_on(n) / cores();
+      const MeasuredRun before = std::exchange(own, without_others(own, queue_for));
       advice_.push_back(exclusive(before, own));
     }
     if (replay_) {
@@ -421,13 +427,18 @@ class Reference {
     return std::min(largest(sums_s), duration_s(phase));
   }
 
-  double activity(const MeasuredPhase& phase) const {
+  /// `part` is the length of the phase as a fraction of the run.
+  double activity(const MeasuredPhase& phase, double part) const {
     double most_s = 0;
     for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
-      const double ranks = ranks_on(run_.node_of_rank[r]);
-      most_s += phase.ranks[r].wall_s * positive(1 - cores() / ranks);
+      const std::uint32_t node = run_.node_of_rank[r];
+      const double ranks = ranks_on(node),
+                   others_s = run_.others_s.empty() ? 0 : run_.others_s[node];
+      most_s += positive(phase.ranks[r].wall_s - part * others_s / cores()) *
+                positive(1 - cores() / ranks);
     }
-    return std::min(1.0, total(of_ranks(phase, &RankTimes::queued_s)) / most_s);
+    const double queued_s = total(of_ranks(phase, &RankTimes::queued_s));
+    return most_s > 0 ? std::min(1.0, queued_s / most_s) : 0;
   }
 
   static double spun_in_mpi_s(const MeasuredPhase& phase, const Placement& placement,
@@ -452,10 +463,11 @@ class Reference {
     for (std::size_t p = 0; p < own.phases.size(); ++p) {
       const MeasuredPhase& phase = own.phases[p];
       const Placement& placement = trace_.phases[p].placement;
-      const double core_s = fullest_core_s(phase, placement),
-                   even_s = shared_s(phase, duration_s(phase) / total(of_phases(own, duration_s)));
+      const double part = duration_s(phase) / total(of_phases(own, duration_s)),
+                   core_s = fullest_core_s(phase, placement), even_s = shared_s(phase, part);
       if (are_free)
-        spun_s += activity(phase) * positive(mean(of_ranks(phase, &RankTimes::wall_s)) - even_s);
+        spun_s +=
+            activity(phase, part) * positive(mean(of_ranks(phase, &RankTimes::wall_s)) - even_s);
       else
         spun_s += std::min(positive(longest_useful_s(phase) - core_s) +
                                spun_in_mpi_s(phase, placement, exposed_s(phase)),
@@ -471,7 +483,8 @@ class Reference {
     for (std::size_t p = 0; p < own.phases.size(); ++p) {
       cores_s.push_back(fullest_core_s(own.phases[p], trace_.phases[p].placement));
       uneven_s.push_back(positive(cores_s[p] - shared_s(own.phases[p])));
-      asleep_s += uneven_s[p] * (1 - activity(own.phases[p]));
+      const double part = duration_s(own.phases[p]) / total(of_phases(own, duration_s));
+      asleep_s += uneven_s[p] * (1 - activity(own.phases[p], part));
     }
     for (std::size_t k = 0; k < saved_s.size(); ++k)
       saved_s[k] = cores_s[replay_->phases()[k]] - saved_s[k];

@@ -347,6 +347,19 @@ TEST(diagnose, recommends_keeping_other_programs_off_the_cores_instead_of_bindin
   EXPECT_EQ(diagnose(profile.run, profile.trace).advice.front().remedy, Remedy::binding);
 }
 
+TEST(diagnose,
+     keeping_others_off_a_node_with_more_ranks_than_cores_saves_their_share_of_the_cores) {
+  // In each second, another program uses the two cores for 0.5 s in all. The four ranks share the
+  // other 1.5 s and always compute. Without the program, their work takes 1.5 s / 2 cores.
+  auto profile = run_on_node({0.375, 0.375, 0.375, 0.375}, "core:2");
+  for (MeasuredPhase& phase : profile.run.phases)
+    for (RankTimes& rank : phase.ranks) rank.useful_s = 1, rank.queued_s = 0.625;
+  profile.run.others_s = {10 * 0.5};
+  const Advice advice = advice_of(profile, Remedy::exclusive);
+  EXPECT_NEAR(advice.saved.value, 10 * 0.25, 1e-9);
+  EXPECT_NEAR(advice.saved.half_width, 0, 1e-9);
+}
+
 TEST(diagnose, without_the_time_of_other_programs_binding_and_fewer_ranks_may_save_nothing) {
   auto binding = run_on_one_core(0.4);
   binding.run.knows_others = false;
@@ -448,7 +461,7 @@ TEST(diagnose, advises_exclusive_nodes_and_promises_at_most_the_idle_time_of_the
   // In each second the cores have no work for 0.3 s, which limits the prediction: without this
   // limit, the predicted loss would be larger. The lower end of the interval is 0.075 s outside MPI
   // plus 0.075 s inside.
-  profile.run.others_s = {10 * 0.6};
+  profile.run.others_s = {10 * 0.3};
   const Advice first = diagnose(profile.run, profile.trace).advice.front();
   ASSERT_EQ(first.remedy, Remedy::exclusive);
   EXPECT_NEAR(first.saved.value, 10 * 0.3, 1e-9);

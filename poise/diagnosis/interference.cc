@@ -60,15 +60,17 @@ double fraction_with_sum(std::vector<Queue> queues, double sum_s) {
 
 }  // namespace
 
-MeasuredRun without_others(MeasuredRun run) {
-  std::vector<double> queued_s(run.others_s.size());
+MeasuredRun without_others(MeasuredRun run, const NodeSizes& nodes) {
+  std::vector<double> behind_others_s = run.others_s, queued_s(run.others_s.size());
+  for (std::size_t n = 0; n < std::min(nodes.ranks.size(), behind_others_s.size()); ++n)
+    behind_others_s[n] *= std::max(1.0, 1.0 * nodes.ranks[n] / nodes.cores[n]);
   for (const MeasuredPhase& phase : run.phases)
     for (std::size_t r = 0; r < phase.ranks.size(); ++r)
       queued_s[run.node_of_rank[r]] += phase.ranks[r].queued_s;
   for (MeasuredPhase& phase : run.phases)
     for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
       const std::uint32_t node = run.node_of_rank[r];
-      const double share = std::min(1.0, run.others_s[node] / std::max(queued_s[node], 1e-300));
+      const double share = std::min(1.0, behind_others_s[node] / std::max(queued_s[node], 1e-300));
       queue_less(phase.ranks[r], share * phase.ranks[r].queued_s);
     }
   return run;

@@ -77,14 +77,17 @@ bool are_crowded_ranks_free(const MeasuredRun& run, const NodeSizes& nodes) {
 
 /// Estimates how much the waiting ranks of crowded nodes (more ranks than cores) spin: 1 if they
 /// always keep their cores while they wait, 0 if they sleep. If n ranks on m cores are always ready
-/// to run, each queues for 1 - m/n of the time. The estimate is the queued time divided by this
-/// maximum.
-double waiting_actively(const MeasuredPhase& phase, const NodeSizes& nodes) {
+/// to run, each queues for 1 - m/n of the time in which these cores do not run other programs. The
+/// estimate is the queued time, without that behind other programs, divided by this maximum.
+/// `others_s` holds, for each node, the CPU time of other programs in the phase.
+double waiting_actively(const MeasuredPhase& phase, const NodeSizes& nodes,
+                        const std::vector<double>& others_s) {
   double queued_s = 0, most_s = 0;
   for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
     const NodeId node = nodes.of_rank[r];
-    const double cores_per_rank = 1.0 * nodes.cores[node] / nodes.ranks[node];
-    most_s += phase.ranks[r].wall_s * std::max(0.0, 1 - cores_per_rank);
+    const double cores = nodes.cores[node];
+    const double own_s = std::max(0.0, phase.ranks[r].wall_s - others_s[node] / cores);
+    most_s += own_s * std::max(0.0, 1 - cores / nodes.ranks[node]);
     queued_s += phase.ranks[r].queued_s;
   }
   return most_s > 0 ? std::min(1.0, queued_s / most_s) : 0;
@@ -92,12 +95,11 @@ double waiting_actively(const MeasuredPhase& phase, const NodeSizes& nodes) {
 
 /// The time lost because waiting ranks keep their cores, if the kernel moves the ranks of crowded
 /// nodes between cores. The phase lasts longer than its work would take on evenly shared cores
-/// (`least_s`). The lost time is this difference multiplied by waiting_actively(), which is from 0
-/// to 1.
-double spun_freely_s(const MeasuredPhase& phase, const NodeSizes& nodes, double least_s) {
+/// (`least_s`). The lost time is this difference multiplied by `activity`, which is from 0 to 1.
+double spun_freely_s(const MeasuredPhase& phase, double activity, double least_s) {
   double wall_s = 0;
   for (const RankTimes& rank : phase.ranks) wall_s += rank.wall_s / phase.ranks.size();
-  return waiting_actively(phase, nodes) * std::max(0.0, wall_s - least_s);
+  return activity * std::max(0.0, wall_s - least_s);
 }
 
 /// The time that bound ranks lost because other ranks of their core spun in MPI: the product of
@@ -132,13 +134,16 @@ void may_be_nothing(Seconds& saved) {
 /// that sleep while they wait do so; threads of ranks that spin while they wait do not.
 Advice juggle(const MeasuredRun& run, const Trace& trace, const NodeSizes& nodes,
               const ReplayedRun& replay) {
+  const std::vector<double> phases_s = phase_times_s(run);
+  const double run_s = std::accumulate(phases_s.begin(), phases_s.end(), 0.0);
   std::vector<double> uneven_s, saved_s = replay.juggled_times_s();
   double all_s = 0, asleep_s = 0;
   for (std::size_t p = 0; p < run.phases.size(); ++p) {
     const double core_s = fullest_core_s(run.phases[p], trace.phases[p].placement);
     uneven_s.push_back(std::max(0.0, core_s - shared_s(run.phases[p], nodes)));
     all_s += uneven_s.back();
-    asleep_s += uneven_s.back() * (1 - waiting_actively(run.phases[p], nodes));
+    const std::vector<double> others_s = others_in(run, nodes, phases_s[p], run_s);
+    asleep_s += uneven_s.back() * (1 - waiting_actively(run.phases[p], nodes, others_s));
   }
   for (std::size_t k = 0; k < saved_s.size(); ++k) {
     const std::size_t p = replay.phases()[k];
@@ -206,9 +211,10 @@ void add_advice_on_crowded_nodes(const MeasuredRun& run, const Trace& trace, con
     const MeasuredPhase& phase = run.phases[p];
     // With fewer ranks, the work and the other programs stay the same. So a phase takes at least as
     // long as both together take on evenly shared cores.
-    const double least_s = shared_s(phase, nodes, others_in(run, nodes, phases_s[p], run_s));
+    const std::vector<double> others_s = others_in(run, nodes, phases_s[p], run_s);
+    const double least_s = shared_s(phase, nodes, others_s);
     if (are_free) {
-      spun_s += spun_freely_s(phase, nodes, least_s);
+      spun_s += spun_freely_s(phase, waiting_actively(phase, nodes, others_s), least_s);
       continue;
     }
     const Placement& placement = trace.phases[p].placement;
