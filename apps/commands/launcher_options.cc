@@ -60,13 +60,14 @@ constexpr std::string_view kFlagsOfSlurm =
 constexpr std::string_view kTwoValues = "env genv mca gmca prtemca gprtemca pmixmca gpmixmca";
 
 struct Option {
+  std::size_t at;              // index of the option in the command
   std::string_view name;       // without dashes and without "=VALUE"
   std::size_t num_values = 0;  // number of the following words that are values of the option
 };
 
-Option option_of(std::string_view word, Launcher launcher) {
+Option option_at(std::size_t at, std::string_view word, Launcher launcher) {
   const bool is_long = word.starts_with("--"), has_value = word.find('=') != word.npos;
-  Option option{word.substr(is_long ? 2 : 1)};
+  Option option{at, word.substr(is_long ? 2 : 1)};
   option.name = option.name.substr(0, option.name.find('='));
   // In srun's short options the value may follow the letter directly: -n4.
   const bool is_joined = launcher == Launcher::slurm && !is_long && option.name.size() > 1;
@@ -77,6 +78,26 @@ Option option_of(std::string_view word, Launcher launcher) {
   if (is_joined || has_value || contains(flags, option.name)) return option;
   option.num_values = launcher != Launcher::slurm && contains(kTwoValues, option.name) ? 2 : 1;
   return option;
+}
+
+/// The options of a launcher, which end before the word `end` or with the command.
+struct Options {
+  std::vector<Option> all;
+  std::size_t end = 1;
+};
+
+Options options_of(const std::vector<std::string>& command, Launcher launcher) {
+  Options options;
+  for (std::size_t& i = options.end; i < command.size() && command[i].starts_with('-');) {
+    if (command[i] == "--") {
+      ++i;
+      break;
+    }
+    options.all.push_back(option_at(i, command[i], launcher));
+    i += 1 + options.all.back().num_values;
+  }
+  options.end = std::min(options.end, command.size());
+  return options;
 }
 
 bool is_placing(std::string_view name, Launcher launcher) {
@@ -93,35 +114,24 @@ bool is_placing_parameter(std::string_view name) {
 }  // namespace
 
 std::string placing_option(const std::vector<std::string>& command, Launcher launcher) {
-  for (std::size_t i = 1; i < command.size() && command[i].starts_with('-');) {
-    if (command[i] == "--") break;
-    const Option option = option_of(command[i], launcher);
-    if (is_placing(option.name, launcher)) return command[i].substr(0, command[i].find('='));
+  for (const Option& option : options_of(command, launcher).all) {
+    const std::string& word = command[option.at];
+    if (is_placing(option.name, launcher)) return word.substr(0, word.find('='));
     const bool has_parameter = launcher == Launcher::openmpi && option.num_values == 2;
-    if (has_parameter && i + 1 < command.size() && is_placing_parameter(command[i + 1]))
-      return command[i] + " " + command[i + 1];
-    i += 1 + option.num_values;
+    if (has_parameter && option.at + 1 < command.size() &&
+        is_placing_parameter(command[option.at + 1]))
+      return word + " " + command[option.at + 1];
   }
   return "";
 }
 
 bool has_option(const std::vector<std::string>& command, Launcher launcher, std::string_view name) {
-  for (std::size_t i = 1; i < command.size() && command[i].starts_with('-');) {
-    if (command[i] == "--") break;
-    const Option option = option_of(command[i], launcher);
-    if (option.name == name) return true;
-    i += 1 + option.num_values;
-  }
-  return false;
+  const std::vector<Option> all = options_of(command, launcher).all;
+  return std::ranges::find(all, name, &Option::name) != all.end();
 }
 
 std::size_t program_index(const std::vector<std::string>& command, Launcher launcher) {
-  std::size_t i = 1;
-  while (i < command.size() && command[i].starts_with('-')) {
-    if (command[i] == "--") return std::min(i + 1, command.size());
-    i += 1 + option_of(command[i], launcher).num_values;
-  }
-  return std::min(i, command.size());
+  return options_of(command, launcher).end;
 }
 
 }  // namespace poise::apps
