@@ -130,7 +130,7 @@ TEST(Misuse, refuses_a_function_that_only_some_ranks_registered) {
   } catch (const Error& error) {
     text = error.what();
   }
-  EXPECT_THAT(text, HasSubstr("function \"only_here\" (value4 ) is registered on rank " +
+  EXPECT_THAT(text, HasSubstr("function \"only_here\" (value4) is registered on rank " +
                               std::to_string(last) + " but not on rank 0"));
   if (own_rank() < last) function("only_here", only_here);
   Context context(MPI_COMM_WORLD);
@@ -177,6 +177,8 @@ void truncate() {
 void run_into(std::string_view trouble) {
   if (trouble == "truncated") return truncate();
   const bool last = own_rank() == count_ranks() - 1;
+  if (trouble == "signature")
+    register_function("f", last ? "value8" : "value4", [](std::span<const Item>) {});
   if (trouble == "uncaught") Context(MPI_COMM_WORLD, {.settings = last ? "polcy=none" : ""});
   try {
     Context context(MPI_COMM_WORLD);

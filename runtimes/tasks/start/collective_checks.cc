@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "runtimes/tasks/transport/collective.h"
 
@@ -16,6 +17,28 @@ namespace {
 
 std::string line_of(const Registered& function) {
   return '"' + function.name + "\" (" + function.signature + ")";
+}
+
+// Returns the signature that a list of lines gives for the function `name`, or nothing if no line
+// is about this function.
+std::optional<std::string> signature_in(const std::string& lines, const std::string& name) {
+  const std::string start = "\n\"" + name + "\" (", text = '\n' + lines;
+  const std::size_t at = text.find(start);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t begin = at + start.size();
+  return text.substr(begin, text.find(")\n", begin) - begin);
+}
+
+// Returns an error if rank 0, which registered the functions in `lines`, lacks this function or
+// registered it with another signature; otherwise an empty text.
+std::string difference_to(const std::string& lines, const Registered& function, int rank) {
+  const auto signature = signature_in(lines, function.name);
+  if (!signature)
+    return fmt::format("function {} is registered on rank {} but not on rank 0", line_of(function),
+                       rank);
+  if (*signature == function.signature) return "";
+  return fmt::format("function \"{}\" takes ({}) on rank {} but ({}) on rank 0", function.name,
+                     function.signature, rank, *signature);
 }
 
 }  // namespace
@@ -88,9 +111,7 @@ std::vector<std::uint32_t> number_functions(MPI_Comm communicator,
     MPI_Comm_rank(communicator, &rank);
     const std::string root = broadcast_text(communicator, all, 0);
     for (const std::uint32_t f : order)
-      if (error.empty() && root.find(line_of(*functions[f]) + '\n') == std::string::npos)
-        error = fmt::format("function {} is registered on rank {} but not on rank 0",
-                            line_of(*functions[f]), rank);
+      if (error.empty()) error = difference_to(root, *functions[f], rank);
     for (std::size_t begin = 0; error.empty() && begin < root.size();) {
       const std::size_t end = root.find('\n', begin);
       const std::string line = root.substr(begin, end - begin);

@@ -110,8 +110,9 @@ Body body_of(Function<Result, Parameters...>*, Callable callable) {
 template <typename Result, typename... Parameters>
 std::string signature_of(Function<Result, Parameters...>*) {
   std::string text;
-  ((text += Parameter<Parameters>::signature() + ' '), ...);
-  if constexpr (!std::is_void_v<Result>) text += "returns " + Parameter<Result>::signature();
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
+  (add(Parameter<Parameters>::signature()), ...);
+  if constexpr (!std::is_void_v<Result>) add("returns " + Parameter<Result>::signature());
   return text;
 }
 
