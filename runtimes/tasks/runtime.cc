@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <new>
 
 #include "runtimes/tasks/start/collective_checks.h"
+#include "runtimes/tasks/start/end_job.h"
 #include "runtimes/tasks/start/start.h"
 #include "runtimes/tasks/summary.h"
 #include "runtimes/tasks/transport/backoff.h"
@@ -89,8 +91,8 @@ void throw_if_any(const std::vector<Failure>& failures) {
   if (!failures.empty()) throw TaskFailed(failures.front(), failures.size());
 }
 
-// Ends the job. Destructors call it, because they must not throw.
-[[noreturn]] void end_job(const char* why) {
+// Aborts the job. Destructors call it, because they must not throw.
+[[noreturn]] void abort_job(const char* why) {
   std::fprintf(stderr, "poise: %s\n", why);
   std::abort();
 }
@@ -160,7 +162,7 @@ void Runtime::stop_threads() {
 Runtime::~Runtime() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
+  if (finalized) abort_job("a tasks::Context must be destroyed before MPI_Finalize");
   // If an exception destroys this context, the contexts of other ranks may live on. So this rank
   // does not wait for the other ranks.
   const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
@@ -168,7 +170,7 @@ Runtime::~Runtime() {
     if (!is_abandoned) wait(1);
   } catch (const TaskFailed&) {  // a destructor must not throw
   } catch (const Error& error) {
-    end_job(error.what());
+    abort_job(error.what());
   }
   stop_threads();
   if (is_abandoned) {
@@ -266,15 +268,28 @@ void Runtime::progress_in_wait() {
   if (done_.load() < wait_.load()) step_and_unlock(std::move(lock));
 }
 
+// Ends the job if memory runs out, because the engine has then lost a message or a part of one, for
+// which other ranks wait.
+void Runtime::step_engine(double now_s) {
+  engine_locked_here = this;
+  try {
+    engine_->step(now_s, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
+  } catch (const std::bad_alloc&) {
+    end_job(
+        fmt::format("rank {} has no memory left for lent tasks and messages; start fewer ranks per "
+                    "node, or lend nothing (POISE_TASKS_POLICY=none)",
+                    engine_->messenger().rank));
+  }
+  engine_locked_here = nullptr;
+}
+
 void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   if (!lock) return;
   const double now = wall_now_s();
   const bool was_called = engine_->has_messages();
   const bool is_cold =
       now - last_poll_s_.load(std::memory_order_relaxed) > lending_tuning::kNewsDelay_s;
-  engine_locked_here = this;
-  engine_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
-  engine_locked_here = nullptr;
+  step_engine(now);
   done_.store(engine_->done_wait());
   auto finished = engine_->take_finished();
   last_poll_s_.store(now, std::memory_order_relaxed);

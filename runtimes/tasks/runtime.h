@@ -49,6 +49,7 @@ class Runtime {
   void stop_threads();
   void describe(Task& task, With&& with) const;
   void progress_in_wait();
+  void step_engine(double now_s);
   void step_and_unlock(std::unique_lock<std::mutex> lock);
   void wait_for_children(Children& children);
   std::uint64_t enter(unsigned team);

@@ -172,10 +172,28 @@ void truncate() {
     post.poll([&](const Transport::Arrival& arrival) { post.fetch(arrival, {&half, 1}, [] {}); });
 }
 
+// Lends rank 1 a task whose output is larger than the address space. Rank 0 runs such a task, too,
+// without an end, so that it does not run the second one itself.
+void lend_too_much() {
+  const auto poll = register_function("poll", "out1", [](std::span<const Item>) {
+    for (const double begin_s = wall_now_s(); wall_now_s() < begin_s + 200;)
+      Context::current().poll();
+  });
+  if (own_rank() == 1) say("rank 1 borrows too much");
+  Policy policy;
+  policy.decide = [](const LendingView&) { return std::vector<Loan>{{.rank = 1, .tasks = 1}}; };
+  Context context(MPI_COMM_WORLD, {.policy = policy});
+  std::byte output{};
+  const Item items[] = {{&output, std::size_t{1} << 52, Mode::out}};
+  for (int i = 0; i < 2 && own_rank() == 0; ++i) context.submit({}, poll, items);
+  context.wait();
+}
+
 }  // namespace
 
 void run_into(std::string_view trouble) {
   if (trouble == "truncated") return truncate();
+  if (trouble == "memory") return lend_too_much();
   const bool last = own_rank() == count_ranks() - 1;
   if (trouble == "signature")
     register_function("f", last ? "value8" : "value4", [](std::span<const Item>) {});

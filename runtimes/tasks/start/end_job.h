@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends a job because of a wrong user setting, or an Error that the program does not catch: with one
-// line on stderr and exit status 2.
+// Ends a job because of a wrong user setting, of an Error that the program does not catch, or of a
+// lack of memory: with one line on stderr and exit status 2.
 #pragma once
 
 #include <mpi.h>
