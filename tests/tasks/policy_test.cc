@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests of lending policies that the program itself defines. All ranks run each test.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -206,6 +207,31 @@ bool sees_a_busy_rank() {
 TEST(Policy, a_policy_sees_that_a_rank_is_busy_even_if_that_rank_has_not_yet_timed_any_task) {
   EXPECT_TRUE(happens_in_some_round(
       [] { return sees_a_busy_rank() == (own_rank() == 0 && count_ranks() > 1); }));
+}
+
+// In the first wait rank 0 learns that a task of this function takes 1 ms. The tasks that it lends
+// later take 20 times as long, because they wait for children.
+const auto kNested = function("nested", [](int children) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int child = 0; child < children; ++child)
+    Context::current().submit(With{.pinned = true}, kWhere, 1000);
+  Context::current().wait();
+});
+
+TEST(Policy, a_rank_that_returns_tasks_that_have_waited_does_not_seem_slow) {
+  std::atomic<double> slowness{0};
+  Policy policy;
+  policy.decide = [&](const LendingView& view) {
+    for (const Borrower& other : view.others) slowness = std::max(slowness.load(), other.slowness);
+    return std::vector<Loan>{{1, 1, {}}};
+  };
+  Context context(MPI_COMM_WORLD, {.policy = policy});
+  for (int wait = 0; wait < 3; ++wait) {
+    for (int t = 0; t < 8 && context.rank() == 0; ++t)
+      context.submit(With{.pinned = wait == 0}, kNested, wait == 0 ? 0 : 20);
+    context.wait();
+  }
+  EXPECT_LE(slowness, 1);
 }
 
 TEST(Policy, the_first_exception_of_each_policy_function_is_printed_and_the_job_continues) {

@@ -25,7 +25,7 @@ struct ResultHeader {
   std::uint32_t owner, ran_on;
   std::uint32_t bytes;        // size of the result that follows this header, without payloads
   std::uint32_t error_bytes;  // length of the error text; a failed task returns no data
-  bool failed;
+  bool failed, has_waited;
 };
 
 constexpr auto kMessageBytes = static_cast<std::size_t>(lending_tuning::kMessageBytes);
@@ -117,7 +117,8 @@ void Returns::write_task_result(Writer& header, Task& task, std::vector<Payload>
                       .ran_on = messenger_.rank,
                       .bytes = 0,
                       .error_bytes = static_cast<std::uint32_t>(error.size()),
-                      .failed = task.failed};
+                      .failed = task.failed,
+                      .has_waited = task.has_waited};
   header.put(result);
   header.put(error.data(), error.size(), 1);
   if (!task.failed)
@@ -250,13 +251,14 @@ std::vector<Payload> Returns::read_outputs(Task& task, Reader& reader) {
 
 // Updates estimates from the time that another rank needed for a task. If this rank does not yet
 // know the run time of the task's function, it learns the run time; otherwise it learns how slow
-// the other rank is.
+// the other rank is. The time of a task that has waited does not tell how slow the other rank is: a
+// task near the root of a recursion takes many times the mean time of its function.
 void Returns::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
   LendingAgent& agent = messenger_.agent;
   const double expected_s = messenger_.pool.times().per_unit(task.function) * task.cost;
   if (expected_s <= 0)
     messenger_.pool.learn_time(task.function, seconds / agent.slowness_of(ran_on), task.cost);
-  else
+  else if (!task.has_waited)
     agent.learn_slowness(ran_on, seconds, expected_s);
 }
 
@@ -269,6 +271,7 @@ double Returns::read_result(Message& message) {
   if (header.slot & kReplicaBit) cancelled_(*task);
   const double bytes = task->bytes().both();
   task->failed = header.failed;
+  task->has_waited = header.has_waited;
   const auto* text = reinterpret_cast<const char*>(reader.get(header.error_bytes, 1));
   if (task->failed) task->extras.make().error.assign(text, header.error_bytes);
   task->ran_on = header.ran_on;

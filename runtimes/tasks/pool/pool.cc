@@ -276,6 +276,7 @@ double TaskPool::end(Batch& batch, double begin_s) {
   batch.seconds = end_s - begin_s;
   Task& last = batch.last();  // only the last task of a batch may have a result or a callback
   last.seconds = static_cast<float>(batch.seconds);
+  last.has_waited = batch.waited_s > 0;
   if (!last.failed) times_.learn(last.function, batch.seconds, batch.cost, batch.size);
   if (recorder_) recorder_->ran(begin_s, end_s, last.function, last.owner, last.slot);
   return last.owner == rank_ && deliver(last) ? wall_now_s() : end_s;
