@@ -149,9 +149,9 @@ class Context {
   /// of the program wait together, `team` is their number; with MPI_THREAD_FUNNELED, the main
   /// thread must be one of them.
   ///
-  /// A call inside a task is not collective. It waits for that task's children, and throws
-  /// TaskFailed if some of them failed. Failures of children for which their parent never waited
-  /// are thrown by the wait outside of tasks, on the rank that ran the parent.
+  /// A call inside a task of this context is not collective. It waits for that task's children, and
+  /// throws TaskFailed if some of them failed. Failures of children for which their parent never
+  /// waited are thrown by the wait outside of tasks, on the rank that ran the parent.
   void wait(unsigned team = 1);
 
   /// Polls for messages. Long tasks may call it now and then, so that other ranks are answered.
