@@ -24,7 +24,8 @@ constexpr std::pair<std::string_view, std::string_view> kActive[] = {
     {"OMP_WAIT_POLICY", "active"}, {"GOMP_SPINCOUNT", "infinite"}, {"GOMP_SPINCOUNT", "infinity"},
     {"KMP_BLOCKTIME", "infinite"}, {"KMP_LIBRARY", "turnaround"},
 };
-constexpr std::string_view kPolling[] = {"/libmpi.so", "/libmpich.so", "/libggml-cpu"};
+constexpr std::string_view kPolling[] = {"/libmpi.so", "/libmpich.so", "/libggml-cpu",
+                                         "/libgromacs.so", "/libgromacs_d.so"};
 
 bool are_equal(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {

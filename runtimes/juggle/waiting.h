@@ -12,8 +12,9 @@ namespace poise::juggle {
 /// /proc/PID/environ (variables separated by NUL). Busy waiting is requested by OpenMP's
 /// OMP_WAIT_POLICY=active, by GCC's GOMP_SPINCOUNT=infinite, and by LLVM's and Intel's
 /// KMP_BLOCKTIME=infinite and KMP_LIBRARY=turnaround. `maps` is the text of /proc/PID/maps, which
-/// shows the loaded libraries: ranks that use MPICH or Open MPI poll for messages, and threads that
-/// use ggml (llama.cpp) spin at their barriers.
+/// shows the loaded libraries: ranks that use MPICH or Open MPI poll for messages, threads that use
+/// ggml (llama.cpp) spin at their barriers, and the ranks of GROMACS that are threads poll for
+/// messages of each other.
 bool waits_actively(std::string_view environ, std::string_view maps);
 
 /// True if threads of the process keep their cpus busy while they wait, according to
