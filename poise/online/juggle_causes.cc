@@ -43,15 +43,17 @@ void add_spinning(const JuggleFacts& facts, const JuggleTuning& tuning,
                   std::vector<JuggleCause>& causes) {
   const std::size_t cpus = facts.cpus.size();
   const bool yields = facts.turns > tuning.max_turns_per_s() * facts.watched_s;
-  if (facts.threads <= cpus || facts.asleep_s > tuning.noise * facts.watched_s) return;
+  // The average, because a thread that computes only when the program starts does no harm later.
+  const auto threads = static_cast<std::size_t>(std::lround(facts.threads_s / facts.watched_s));
+  if (threads <= cpus || facts.asleep_s > tuning.noise * facts.watched_s) return;
   if (!facts.waits_actively && !yields) return;
   causes.push_back(
-      {Kind::spinning, std::ceil(facts.threads / number(cpus)),
+      {Kind::spinning, std::ceil(threads / number(cpus)),
        fmt::format(
            "{} on {} spin while they wait for each other, so waiting threads take the cpus from "
            "those that compute: use {}, or let threads sleep while they wait "
            "(OMP_WAIT_POLICY=passive)",
-           threads_text(facts.threads), cpus_text(cpus), threads_text(cpus))});
+           threads_text(threads), cpus_text(cpus), threads_text(cpus))});
 }
 
 void add_bound(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {

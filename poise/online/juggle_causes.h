@@ -20,6 +20,7 @@ namespace poise {
 struct JuggleFacts {
   double watched_s = 0;                  // how long the threads were watched while they computed
   std::uint32_t threads = 0;             // largest number of threads that computed at the same time
+  double threads_s = 0;                  // number of computing threads, integrated over watched_s
   std::vector<std::uint32_t> cpus = {};  // Linux's IDs of the cpus that the threads may use
   std::uint32_t allowed_cpus = 0;        // usable cpus without the quota; 0: as many as `cpus`
   std::vector<std::uint32_t> bound_on = {};  // per cpu: how many threads may use no other cpu

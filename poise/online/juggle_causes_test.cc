@@ -93,6 +93,7 @@ TEST(JuggleCauses, threads_count_as_spinning_if_they_outnumber_the_cpus_and_hard
         {9, false, 19'999, 0, false}}) {
     const JuggleCause cause = first_cause([&](JuggleFacts& f) {
       f.threads = threads;
+      f.threads_s = 10 * threads;
       f.waits_actively = waits_actively;
       f.turns = turns;
       f.asleep_s = asleep_s;
@@ -404,8 +405,16 @@ TEST(JuggleCauses, reports_what_slows_the_program_even_while_its_threads_are_bei
   EXPECT_EQ(beside.worst(), Kind::stranger);
 }
 
+TEST(JuggleCauses, a_thread_that_computes_only_at_the_start_does_not_make_the_others_spin) {
+  JuggleFacts facts = good_facts();
+  facts.threads = 5;
+  facts.threads_s = 4 * 9.5 + 5 * 0.5;
+  facts.waits_actively = true;
+  EXPECT_EQ(causes_of(facts).front().kind, Kind::nothing);
+}
+
 TEST(JuggleCauses, reports_first_the_cause_whose_removal_gains_most) {
-  JuggleFacts facts{.watched_s = 10, .threads = 8, .cpus = {0, 1, 2, 3}};
+  JuggleFacts facts{.watched_s = 10, .threads = 8, .threads_s = 80, .cpus = {0, 1, 2, 3}};
   facts.waits_actively = true;
   facts.quota_cpus = 3;
   const auto causes = causes_of(facts);

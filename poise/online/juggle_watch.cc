@@ -178,6 +178,7 @@ void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, Lost
     turns_per_s = std::max(turns_per_s, member.turns_per_s);
   }
   facts_.watched_s += window_s;
+  facts_.threads_s += crew.team.size() * window_s;
   facts_.taken_cpu_s += lost.all * window_s;
   facts_.lost_cpu_s += lost.most * window_s;
   facts_.asleep_s += asleep * window_s;
