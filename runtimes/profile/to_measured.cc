@@ -167,6 +167,7 @@ class NodeThreads {
   JuggleFacts facts() const {
     if (!has_team_) return {};
     JuggleFacts facts = facts_;
+    facts.threads_s = facts.threads * facts.watched_s;  // when they began to compute is unknown
     for (const auto& [cpu, threads] : bound_on_) {
       facts.cpus.push_back(cpu);
       facts.bound_on.push_back(threads);

@@ -105,6 +105,7 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   ASSERT_EQ(run.threads_of_node.size(), 2u);
   const JuggleFacts& facts = run.threads_of_node[0];
   EXPECT_EQ(facts.threads, 3u);
+  EXPECT_DOUBLE_EQ(facts.threads_s, 3);
   EXPECT_EQ(facts.cpus, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(facts.bound_on, (std::vector<std::uint32_t>{2, 0}));
   EXPECT_DOUBLE_EQ(facts.asleep_s, 0.7);
