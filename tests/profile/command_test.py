@@ -10,12 +10,23 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from reader import ENVIRONMENT, LIBRARY, POISE, CommandTest, compile_c, installations, launcher
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from browser import BROWSER, clicked  # noqa: E402
+
+
+def remove_group(group):
+    """Removes a cgroup as soon as its last process has ended: a launcher may end before its helpers."""
+    for _ in range(600):
+        try:
+            return group.rmdir()
+        except OSError:
+            time.sleep(0.1)
+    return group.rmdir()
 
 
 class Command(CommandTest):
@@ -114,7 +125,7 @@ class Command(CommandTest):
             group = pathlib.Path("/sys/fs/cgroup") / root / f"poise_profile_{os.getpid()}"
             try:
                 group.mkdir()
-                self.addCleanup(group.rmdir)
+                self.addCleanup(remove_group, group)
                 (group / quota).write_text(text)
                 return group / members
             except OSError as error:
