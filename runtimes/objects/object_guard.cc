@@ -3,8 +3,9 @@
 #include "runtimes/objects/object_guard.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
+
+#include "runtimes/tasks/start/end_job.h"
 
 namespace poise::objects {
 
@@ -24,8 +25,7 @@ void ObjectGuard::abort(ObjectId id, const std::string& reason) const {
   std::fprintf(stderr, "poise: object %u of \"%s\", step %llu on rank %d: %s\n", id,
                collection_.c_str(), static_cast<unsigned long long>(steps_), rank, reason.c_str());
   std::fflush(stderr);
-  MPI_Abort(comm_, 1);
-  std::abort();
+  tasks::abort_job(comm_, 1);
 }
 
 }  // namespace poise::objects

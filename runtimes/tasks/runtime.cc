@@ -92,7 +92,7 @@ void throw_if_any(const std::vector<Failure>& failures) {
 }
 
 // Aborts the job. Destructors call it, because they must not throw.
-[[noreturn]] void abort_job(const char* why) {
+[[noreturn]] void abort_with(const char* why) {
   std::fprintf(stderr, "poise: %s\n", why);
   std::abort();
 }
@@ -162,7 +162,7 @@ void Runtime::stop_threads() {
 Runtime::~Runtime() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized) abort_job("a tasks::Context must be destroyed before MPI_Finalize");
+  if (finalized) abort_with("a tasks::Context must be destroyed before MPI_Finalize");
   // If an exception destroys this context, the contexts of other ranks may live on. So this rank
   // does not wait for the other ranks.
   const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
@@ -170,7 +170,7 @@ Runtime::~Runtime() {
     if (!is_abandoned) wait(1);
   } catch (const TaskFailed&) {  // a destructor must not throw
   } catch (const Error& error) {
-    abort_job(error.what());
+    abort_with(error.what());
   }
   stop_threads();
   if (is_abandoned) {

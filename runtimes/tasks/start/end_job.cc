@@ -25,6 +25,9 @@ constexpr int kExitStatus = 2;
 /// Maximum number of seconds to wait for the other ranks. Ranks that find the same error find it at
 /// about the same time. If a rank does not arrive within this time, the job is aborted.
 constexpr double kMaxWait_s = 2;
+/// Launchers read the output of ranks with a delay, and lose what they have not read when a rank
+/// aborts the job.
+constexpr std::chrono::milliseconds kUntilOutputIsRead{200};
 
 bool has_all_ranks(MPI_Comm communicator) {
   int ranks = 0, all_ranks = 0;
@@ -68,6 +71,12 @@ std::terminate_handler handler_before = nullptr;
 
 }  // namespace
 
+void abort_job(MPI_Comm communicator, int status) {
+  std::this_thread::sleep_for(kUntilOutputIsRead);
+  MPI_Abort(communicator, status);
+  std::abort();
+}
+
 void end_job(const std::string& error) {
   int initialized = 0, finalized = 0, rank = 0;
   MPI_Initialized(&initialized);
@@ -79,7 +88,7 @@ void end_job(const std::string& error) {
   if (is_everywhere)
     MPI_Finalize();
   else if (has_mpi)
-    MPI_Abort(MPI_COMM_WORLD, kExitStatus);
+    abort_job(MPI_COMM_WORLD, kExitStatus);
   std::_Exit(kExitStatus);
 }
 
@@ -95,7 +104,7 @@ void end_job_on_error(MPI_Comm communicator, const std::string& error) {
   MPI_Comm_rank(communicator, &rank);
   reduce(communicator, can_finalize, MPI_MIN);
   if (rank == 0) print_line(first);
-  if (!can_finalize) MPI_Abort(MPI_COMM_WORLD, kExitStatus);
+  if (!can_finalize) abort_job(MPI_COMM_WORLD, kExitStatus);
   MPI_Barrier(communicator);  // a rank that exits early would make the launcher kill the others
   MPI_Finalize();
   std::exit(kExitStatus);

@@ -19,6 +19,9 @@ void end_job_on_error(MPI_Comm communicator, const std::string& error);
 /// after a short wait for the others the job is aborted.
 [[noreturn]] void end_job(const std::string& error);
 
+/// Calls MPI_Abort after a short pause, in which the launcher reads what this rank has printed.
+[[noreturn]] void abort_job(MPI_Comm communicator, int status);
+
 /// From now on, an Error that the program does not catch ends the job as end_job() does. Other
 /// uncaught exceptions end the program as before.
 void end_job_on_uncaught_errors();
