@@ -187,7 +187,10 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
 /// groups of each level, the finest level first; and the root. The weight of a place is the share
 /// of the movable work that it should get. The edge from a vertex to its parent has the length in
 /// `links` for the vertex's level. A path between two places goes up and down the tree, so it is
-/// twice as long as the distance in Scotch's own form of trees.
+/// twice as long as the distance in Scotch's own form of trees. Edges between neighbours of the
+/// same parent, which are as long as the path over this parent, let Scotch join many of them at a
+/// time when it coarsens the graph. Without these edges it joins one child at a time, numbers the
+/// joined vertices by powers of two, and never ends if there are more than 31 children.
 Rows tree_rows(const Problem& problem, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
   const Machine& machine = problem.machine;
@@ -203,8 +206,12 @@ Rows tree_rows(const Problem& problem, const std::vector<const Level*>& levels,
   for (std::size_t l = levels.size(); l-- > 0;) {
     const std::uint32_t outers = l == 0 ? 1 : levels[l - 1]->num_groups();
     for (std::uint32_t g = 0, outer = 0; g < levels[l]->num_groups(); ++g) {
+      const std::uint32_t outer_before = outer;
       while (l > 0 && levels[l - 1]->first_place[outer + 1] <= levels[l]->first_place[g]) ++outer;
-      joins.emplace_back(first_inner + g, first_outer + outer, std::max(links[l], 1));
+      const SCOTCH_Num link = std::max(links[l], 1);
+      joins.emplace_back(first_inner + g, first_outer + outer, link);
+      if (g > 0 && outer == outer_before)
+        joins.emplace_back(first_inner + g - 1, first_inner + g, 2 * link);
     }
     first_inner = first_outer, first_outer += outers;
   }

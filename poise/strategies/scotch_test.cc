@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <vector>
 
 #include "tests/support/paths.h"
@@ -80,6 +81,18 @@ TEST_F(Scotch,
         if (!is_pinned) (fixed.workload.background_s = std::vector<double>(places))[0] = 400;
         EXPECT_LT(fixed.metrics(fixed.placed(strategy)).imbalance, 1.06);
       }
+}
+
+TEST_F(Scotch, ends_and_balances_if_every_place_of_a_large_group_has_a_pinned_task) {
+  for (const char* machine : {"core:40", "core:1000", "node:40 core:40"}) {
+    SCOPED_TRACE(machine);
+    const PlaceId places = machine_from_text(machine).num_places();
+    std::vector<PlaceId> current(20 * places, 0);
+    std::iota(current.begin(), current.begin() + places, 0);
+    Example fixed = example(machine, std::vector<double>(20 * places, 1), current);
+    for (TaskId t = 0; t < places; ++t) fixed.workload.tasks[t].movable = false;
+    EXPECT_LT(fixed.metrics(fixed.placed("scotch")).imbalance, 1.11);
+  }
 }
 
 TEST_F(Scotch, gives_no_tasks_to_a_place_that_is_overloaded_by_fixed_load) {
