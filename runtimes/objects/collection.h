@@ -91,10 +91,16 @@ class Collection {
   }
 
   /// Returns the sum of value(object), added in order of id, so that rounding does not depend on
-  /// the placement.
+  /// the placement. Values of types smaller than int, such as bool, are added as int.
   template <typename Value>
   auto sum(Value value) {
-    std::decay_t<decltype(value(std::declval<const T&>()))> total{};
+    using V = std::decay_t<decltype(value(std::declval<const T&>()))>;
+    auto total = [] {
+      if constexpr (std::is_integral_v<V>)
+        return decltype(+V{}){};
+      else
+        return V{};
+    }();
     for (const auto& v : values(value)) total += v;
     return total;
   }

@@ -283,6 +283,9 @@ TEST(Collection, reductions_add_up_values_in_the_order_of_object_ids) {
   double expected = 0;
   for (ObjectId id = 0; id < kObjects; ++id) expected += 0.1 * id;
   EXPECT_EQ(objects.sum([](const Gossip& g) { return 0.1 * g.id; }), expected);
+  EXPECT_EQ(objects.sum([](const Gossip&) { return true; }), int{kObjects});
+  EXPECT_EQ(objects.sum([](const Gossip&) { return static_cast<unsigned char>(200); }),
+            200 * int{kObjects});
 }
 
 /// Object 0 sends one message to all objects, and each receiver keeps the message's address.
