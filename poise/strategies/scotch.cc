@@ -187,10 +187,10 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
 /// groups of each level, the finest level first; and the root. The weight of a place is the share
 /// of the movable work that it should get. The edge from a vertex to its parent has the length in
 /// `links` for the vertex's level. A path between two places goes up and down the tree, so it is
-/// twice as long as the distance in Scotch's own form of trees. Edges between neighbours of the
-/// same parent, which are as long as the path over this parent, let Scotch join many of them at a
-/// time when it coarsens the graph. Without these edges it joins one child at a time, numbers the
-/// joined vertices by powers of two, and never ends if there are more than 31 children.
+/// twice as long as the distance in Scotch's own form of trees. Edges between siblings,
+/// which are as long as the path over their parent, let Scotch join many siblings in each step of
+/// its coarsening. Without these edges it joins one child in each step. With more than 31 children
+/// its 32-bit numbers of joined vertices then overflow, and a loop over fixed tasks never ends.
 Rows tree_rows(const Problem& problem, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
   const Machine& machine = problem.machine;

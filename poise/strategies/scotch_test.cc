@@ -84,7 +84,7 @@ TEST_F(Scotch,
 }
 
 TEST_F(Scotch, ends_and_balances_if_every_place_of_a_large_group_has_a_pinned_task) {
-  for (const char* machine : {"core:40", "core:1000", "node:40 core:40"}) {
+  for (const char* machine : {"core:40", "core:1000", "node:40 core:40", "node:128 core:64"}) {
     SCOPED_TRACE(machine);
     const PlaceId places = machine_from_text(machine).num_places();
     std::vector<PlaceId> current(20 * places, 0);

@@ -25,7 +25,7 @@ TEST(Waiting, threads_spin_while_they_wait_if_the_process_uses_an_mpi_library_th
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpi.so.40\n"));
 }
 
-TEST(Waiting, ranks_of_gromacs_that_are_threads_spin_while_they_wait) {
+TEST(Waiting, the_threads_that_gromacs_uses_as_ranks_spin_while_they_wait) {
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libgromacs.so.7\n"));
   EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libgromacs_d.so.7\n"));
 }

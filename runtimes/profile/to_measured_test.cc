@@ -116,7 +116,7 @@ TEST(to_measured, counts_the_computing_threads_of_all_ranks_of_a_node) {
   EXPECT_TRUE(run.is_free[1]);
 }
 
-TEST(to_measured, time_for_which_the_initial_thread_spins_in_mpi_is_not_its_work) {
+TEST(to_measured, cpu_time_inside_mpi_does_not_count_as_work_of_the_initial_thread) {
   const Phase phase{.begin_ns = 0, .end_ns = 500'000'000, .useful_cpu_ns = 200'000'000};
   RankProfile rank{.host = "a", .phases = {phase, phase}};
   rank.team = {.watched_ns = 1'000'000'000,

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""A job in which a rank is killed inside a task, receives a longer message than it expects, or has no
-memory for a lent task, ends soon and with a status other than 0. The output is not checked, because Open MPI's launcher sometimes loses part of
-it."""
+"""A job in which a rank is killed inside a task, receives a longer message than it expects, or has no memory for a lent
+task, ends soon and with a status other than 0. The error is not checked, because launchers sometimes lose output."""
 
 import os
 import subprocess

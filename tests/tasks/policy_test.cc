@@ -218,7 +218,7 @@ const auto kNested = function("nested", [](int children) {
   Context::current().wait();
 });
 
-TEST(Policy, a_rank_that_returns_tasks_that_have_waited_does_not_seem_slow) {
+TEST(Policy, tasks_that_wait_for_their_children_do_not_make_a_rank_look_slow) {
   std::atomic<double> slowness{0};
   Policy policy;
   policy.decide = [&](const LendingView& view) {

@@ -122,7 +122,7 @@ struct Task {
   // per node to collect its results. was_passed_on: this rank borrowed the task from a rank other
   // than the owner.
   bool wants_collector : 1 = false, was_passed_on : 1 = false;
-  bool has_waited : 1 = false;  // in a wait or yield, so its run time contains that of other tasks
+  bool has_waited : 1 = false;  // called wait or yield: its run time includes other tasks'
   bool failed = false;
   bool replicated = false;  // other ranks have, had or will get copies of the task
 

@@ -24,8 +24,8 @@ using Body = std::function<void(std::span<const Item>)>;
 
 struct Registered {
   std::string name;
-  // The kind of each parameter and its size in bytes (of an array: the size of one element), for
-  // example "in8 out8 value4". The signature must be equal on all ranks.
+  // For each parameter, its kind and its size in bytes; for an array, the size of one element.
+  // Example: "in8 out8 value4". The signature must be the same on all ranks.
   std::string signature;
   Body body;
 };
